@@ -249,7 +249,7 @@ async fn datasets(target: &ServiceTarget) -> CliResult<Names> {
         return Ok(name.map(|name| (name.to_owned(), None)).into_iter().collect());
     }
     let (client, _) =
-        deployment::client_for(target, FolderOpening::Update, Messages::quiet()).await?;
+        deployment::client_for(target, FolderOpening::Update, Messages::quiet(), None).await?;
     let listed = timeout(SERVICE_TIMEOUT, client.with_retries(0).list_datasets()).await;
     let listed = listed.map_err(|_| CliError::failed("the service is slow"))??;
     let name = |dataset: Dataset| {

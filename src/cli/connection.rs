@@ -56,7 +56,8 @@ impl Context {
     ) -> CliResult<Connection<'_>> {
         let manages = purpose.iter().any(|endpoint| endpoint.manages_local_dataset());
         let opening = if manages { FolderOpening::AsIndexed } else { FolderOpening::Update };
-        let (mut client, local) = deployment::client_for(target, opening, self.messages).await?;
+        let (mut client, local) =
+            deployment::client_for(target, opening, self.messages, self.global.timeout).await?;
         if let Some(retries) = self.global.retries {
             client = client.with_retries(retries);
         }
@@ -184,7 +185,8 @@ impl Connection<'_> {
         self.is_incomplete.store(true, Ordering::Relaxed);
     }
 
-    /// Leaves out of a saved selection what the local dataset no longer has, with a warning.
+    /// Leaves out of a saved selection what the local dataset no longer has, with a warning. Another warning says which
+    /// clusters have new members.
     pub(super) async fn without_missing(
         &self,
         dataset: DatasetId,
@@ -193,13 +195,15 @@ impl Connection<'_> {
         let Some(local) = &self.local else { return Ok(selection) };
         let (finder, mut items) = (local.original_finder(), selection.items());
         let leave_out = move || leave_out_missing(&*finder, dataset, &mut items);
-        let missing = run_blocking(leave_out).await?;
+        let changes = run_blocking(leave_out).await?;
+        if let Some(sentence) = changes.describe_new_members(&selection) {
+            self.context.messages.warn(sentence);
+        }
+        let missing = changes.missing;
         if missing.is_empty() {
             return Ok(selection);
         }
-        let is_missing = |entry: &&SelectionEntry| {
-            entry.id().media_item().is_some_and(|media| missing.contains(&media))
-        };
+        let is_missing = |entry: &&SelectionEntry| missing.contains(&entry.id());
         let (left_out, kept): (Vec<_>, Vec<_>) =
             selection.ordered_entries().into_iter().partition(is_missing);
         let names = left_out.iter().map(|entry| entry.name.as_str());

@@ -1,7 +1,7 @@
 //! Selects the deployment of a command, and creates a client for it. A local deployment runs in
 //! this process.
 
-use std::convert::Infallible;
+use std::{convert::Infallible, time::Instant};
 
 use secrecy::SecretString;
 use tessera_client::{
@@ -11,12 +11,15 @@ use tessera_client::{
 use tessera_config::{DeploymentConfig, DeploymentKind, Profile, ProfileOptions, Settings};
 use tessera_model::is_same_name;
 
+use tokio::time::timeout;
+
 use crate::cli::prelude::*;
 use crate::{
     cli::{
         FolderOpening, GlobalOptions, LocalService, local_settings,
         login::{self, ServiceLogin},
         messages::Messages,
+        polling::timeout_error,
     },
     credentials::{SecretLocations, SecretOwner},
 };
@@ -154,39 +157,64 @@ pub fn profile_by_name(settings: &Settings, name: &str) -> CliResult<Profile> {
 }
 
 /// Creates a client for a target. A local deployment is started in this process, indexed first, and runs until it is
-/// dropped. `messages` show how far a long indexing is.
+/// dropped. `messages` show how far a long indexing is, and why it waits. `limit` is the longest time for it.
 pub async fn client_for(
     target: &ServiceTarget,
     opening: FolderOpening,
     messages: Messages,
+    limit: Option<Duration>,
 ) -> CliResult<(Client, Option<LocalService>)> {
     if let Some((folder, model)) = target.local_folder() {
         let settings = local_settings(model, None)?;
         let local =
             LocalService::open_folders(&[folder.to_owned()], opening, None, settings).await?;
         let client = local.client()?;
-        tokio::select! {
-            indexed = local.wait_until_indexed() => indexed?,
-            never = show_indexing(&local, &client, messages) => match never {},
-        }
+        wait_until_indexed(&local, &client, messages, limit).await?;
         return Ok((client, Some(local)));
     }
     Ok((target.client()?, None))
 }
 
-/// Shows how far a folder is indexed, until this future is dropped. Most folders are indexed before anything is shown.
+/// Waits until the folders of a local deployment are indexed, and shows a long indexing.
+pub(super) async fn wait_until_indexed(
+    local: &LocalService,
+    client: &Client,
+    messages: Messages,
+    limit: Option<Duration>,
+) -> CliResult<()> {
+    let indexed = async {
+        tokio::select! {
+            indexed = local.wait_until_indexed() => indexed,
+            never = show_indexing(local, client, messages) => match never {},
+        }
+    };
+    match limit {
+        Some(limit) => timeout(limit, indexed).await.map_err(|_| timeout_error(limit))?,
+        None => indexed.await,
+    }
+}
+
+/// Shows how far a folder is indexed, and why its work waits, until this future is dropped. Most folders are indexed
+/// before anything is shown.
 async fn show_indexing(local: &LocalService, client: &Client, messages: Messages) -> Infallible {
-    tokio::time::sleep(if messages.is_terminal() { BAR_DELAY } else { LINE_DELAY }).await;
-    let mut bar = None;
+    let begun = Instant::now();
+    let delay = if messages.is_terminal() { BAR_DELAY } else { LINE_DELAY };
+    let (mut bar, mut waiting) = (None, None);
     loop {
+        tokio::time::sleep(INDEXING_INTERVAL).await;
         if let Some(id) = local.first_dataset()
             && let Ok(dataset) = client.dataset(id).await
             && dataset.status.is_busy()
         {
-            let bar = bar.get_or_insert_with(|| messages.progress_bar(dataset.name.as_str()));
-            bar.set_status(&dataset.status, dataset.progress.unwrap_or_default());
+            if let Some(reason) = dataset.error.as_ref().filter(|_| dataset.error != waiting) {
+                messages.warn(format!("{}: {reason}", dataset.name));
+            }
+            if begun.elapsed() >= delay {
+                let bar = bar.get_or_insert_with(|| messages.progress_bar(dataset.name.as_str()));
+                bar.set_status(&dataset.status, dataset.progress.unwrap_or_default());
+            }
+            waiting = dataset.error;
         }
-        tokio::time::sleep(INDEXING_INTERVAL).await;
     }
 }
 

@@ -270,7 +270,7 @@ async fn check_picture_folder(subject: &str, folder: &Path) -> CliResult<CheckRe
 /// Checks whether a deployment responds and accepts the login, and how far its clock deviates.
 async fn check_reachable(subject: &str, target: &ServiceTarget) -> CliResult<CheckResult> {
     let (client, _) =
-        deployment::client_for(target, FolderOpening::Update, Messages::quiet()).await?;
+        deployment::client_for(target, FolderOpening::Update, Messages::quiet(), None).await?;
     let client = client.with_retries(0);
     let address = client.service().base_url().to_string();
     let login =

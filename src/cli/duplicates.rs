@@ -3,7 +3,9 @@
 
 use tessera_curation::{
     FileAction, LinkKind,
-    duplicates::{DuplicateGroup, DuplicateImage, KeepRule, OtherImage, decide, without_linked},
+    duplicates::{
+        DuplicateGroup, DuplicateImage, KeepRule, OtherImage, decide, freed_bytes, without_linked,
+    },
 };
 use tessera_model::Fraction;
 
@@ -104,14 +106,11 @@ impl DuplicatesOptions {
 
 /// Says how much there is, and what the rule does not decide.
 fn describe(context: &Context, groups: &[DuplicateGroup]) {
-    let others = || groups.iter().flat_map(|group| &group.others);
-    let freed: u64 = others()
-        .filter(|other| !other.is_linked())
-        .map(|other| other.image.original.content.size)
-        .sum();
-    let copies = count_with_noun(others().count(), "copy", "copies");
+    let copies: usize = groups.iter().map(|group| group.others.len()).sum();
+    let copies = count_with_noun(copies, "copy", "copies");
     let count = count_with_noun(groups.len(), "group", "groups");
-    context.messages.info(format!("{count} with {copies} to remove ({})", format_bytes(freed)));
+    let freed = format_bytes(freed_bytes(groups));
+    context.messages.info(format!("{count} with {copies} to remove ({freed})"));
     let undecided = groups.iter().filter(|group| group.others.is_empty()).count();
     if undecided > 0 {
         let groups = count_with_noun(undecided, "group has", "groups have");

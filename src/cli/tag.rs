@@ -1,7 +1,7 @@
 //! `tessera tag`: lists, creates and renames tags, and gives tags and ratings to media.
 
 use tessera_model::{
-    DatasetTags, TagChange, TagColor, TagDefinition, TagEdit, TagTarget,
+    DatasetTags, FailureKind, TagChange, TagColor, TagDefinition, TagEdit, TagTarget,
     tag::{PICKED, REJECTED},
     text::grouped_with_noun,
 };
@@ -161,8 +161,18 @@ fn require_known(context: &Context, names: &[String], known: &DatasetTags) -> Cl
 }
 
 async fn define(context: &Context, tag: &str, definition: &TagDefinition) -> CliResult {
-    let work = async |connection: &Connection<'_>, dataset: &Dataset| {
-        Ok((connection.client.define_tag(dataset.id, tag, definition).await?, Exit::Done))
+    let work = async |connection: &Connection<'_>, dataset: &Dataset| match connection
+        .client
+        .define_tag(dataset.id, tag, definition)
+        .await
+    {
+        Err(failure) if failure.kind == FailureKind::NotFound => {
+            let known = connection.client.tags(dataset.id).await?;
+            let is_given = known.tags.iter().any(|it| it.name.received() == tag);
+            let message = format!("a sidecar gives the tag `{tag}`; change the sidecar");
+            Err(if is_given { CliError::not_found(message) } else { failure.into() })
+        }
+        defined => Ok((defined?, Exit::Done)),
     };
     change(context, &[Endpoint::DefineTag], work).await
 }

@@ -183,7 +183,7 @@ impl Launcher {
         match target {
             LaunchTarget::Sample { images, data } => {
                 let local = cli::start_demo(images, data).await?;
-                let state = tessera_config::state_dir("sample");
+                let state = tessera_config::sample_state_dir();
                 self.run_local(local, ("sample", state), (None, None)).await
             }
             LaunchTarget::Folders { folders, opening, data, settings, profile } => {

@@ -37,6 +37,13 @@ pub trait OriginalFinder: Send + Sync {
 
     /// Returns the media items that the dataset does not have.
     fn missing(&self, dataset: DatasetId, media: &[MediaId]) -> Result<Vec<MediaId>, Failure>;
+
+    /// Returns the number of members of a selected cluster, or `None` if the dataset has no such cluster.
+    fn cluster_size(
+        &self,
+        dataset: DatasetId,
+        cluster: &SelectionItem,
+    ) -> Result<Option<usize>, Failure>;
 }
 
 /// The largest number of images that are selected one by one, because each of them is an entry of the basket.

@@ -443,8 +443,8 @@ impl RequestHandler {
     ) -> Result<(Vec<SelectionItem>, usize), Failure> {
         let Some(finder) = self.originals.clone() else { return Ok((items, 0)) };
         run_blocking(move || {
-            let missing = leave_out_missing(&*finder, dataset, &mut items)?;
-            Ok((items, missing.len()))
+            let changes = leave_out_missing(&*finder, dataset, &mut items)?;
+            Ok((items, changes.missing.len()))
         })
         .await
     }

@@ -365,7 +365,7 @@ fn what_a_dataset_no_longer_has_is_left_out_of_a_saved_selection() {
         rows.filter(|row| row["set"] == "test").map(|row| row["original_path"].clone()).next();
     fs::remove_file(file.unwrap().as_str().unwrap()).unwrap();
     let target = home.to_str().unwrap();
-    let sentence = "left out 1 media item that the dataset no longer has, such as ";
+    let sentence = "left out 1 entry that the dataset no longer has, such as ";
     for arguments in [
         &["export", "start", "--selection", "test", "--format", "yolo", "--download", target][..],
         &["export", "start", "--selection", "test", "--format", "json"],

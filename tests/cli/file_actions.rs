@@ -161,8 +161,8 @@ fn files_move_after_a_preview_and_come_back() {
         assert!(err.contains("undo the action for 3 files? Cannot prompt here"), "{err}");
     }
     assert_eq!(world.files(), moved);
-    let (code, _, err) = world.ask(&["media", "undo", "--yes"]);
-    assert_eq!(code, 0, "{err}");
+    let (code, document, err) = world.ask(&["media", "undo", "--yes"]);
+    assert_eq!((code, states(&document)), (0, vec!["done"; 3]), "{err}");
     assert_eq!(world.files(), before);
     assert_eq!(world.indexed().len(), 7);
     let (code, _, err) = world.ask(&["media", "undo", "--yes"]);
@@ -279,11 +279,33 @@ fn nothing_is_replaced_and_changed_files_stay() {
     // Somebody takes the old name before the move is undone.
     fs::write(world.folder.join("p4.png"), "new").unwrap();
     let (code, document, err) = world.ask(&["media", "undo", "--yes"]);
-    assert_eq!((code, states(&document)), (9, vec!["left alone"]), "{err}");
+    assert_eq!((code, states(&document)), (9, vec!["failed"]), "{err}");
     assert!(err.contains("another file has its old name"), "{err}");
     fs::remove_file(world.folder.join("p4.png")).unwrap();
     let (code, _, err) = world.ask(&["media", "undo", "--yes"]);
     assert_eq!((code, world.files() == before), (0, true), "{err}");
+}
+
+#[test]
+fn new_members_and_missing_clusters_of_a_selection_are_named_before_its_files_are_acted_on() {
+    let world = World::new();
+    let (code, _, err) = world.ask(&["search", "browse", "--all", "--mark", "seen"]);
+    assert_eq!(code, 0, "{err}");
+    fs::copy(world.folder.join("p0.png"), world.folder.join("new.png")).unwrap();
+    let trash = ["media", "trash", "--selection", "seen", "--dry-run"];
+    let (code, _, err) = world.ask(&trash);
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("1 cluster has members that were added after the selection"), "{err}");
+    assert!(err.contains("has 3 media items and had 2"), "{err}");
+    fs::remove_file(world.folder.join("p5.png")).unwrap();
+    let (code, _, err) = world.ask(&trash);
+    assert!(code == 9 && err.contains("left out 1 entry that the dataset no longer has"), "{err}");
+    fs::write(world.home.path().join("list"), "p0.png\nnowhere.png").unwrap();
+    let list = world.home.path().join("list");
+    let (code, _, err) =
+        world.ask(&["media", "trash", "--dry-run", "--files-from", list.to_str().unwrap()]);
+    assert_eq!(code, 9, "{err}");
+    assert!(err.contains(world.folder.join("nowhere.png").to_str().unwrap()), "{err}");
 }
 
 #[test]

@@ -334,3 +334,20 @@ async fn work_on_a_full_disk_continues_when_there_is_space_and_nothing_is_ready_
         assert!(begun.elapsed() < Duration::from_secs(20), "it is never ready again");
     }
 }
+
+#[test]
+fn a_command_that_waits_for_a_full_disk_says_so_and_keeps_its_time_limit() {
+    let parent = tempfile::tempdir().unwrap();
+    let (home, pictures) = (parent.path().join("home"), parent.path().join("pictures"));
+    let Some(_disk) = SmallDisk::mount(&home) else { return };
+    fs::create_dir(&pictures).unwrap();
+    for number in 0..20 {
+        fs::write(pictures.join(format!("{number}.png")), picture(number)).unwrap();
+    }
+    let filler = fill(&home);
+    filler.set_len(filler.metadata().unwrap().len() - (1 << 20)).unwrap();
+    let report = ["report", pictures.to_str().unwrap(), "--timeout", "10s"];
+    let (code, out, err) = run(&home, &report);
+    assert_eq!((code, out.as_str()), (124, ""), "{err}");
+    assert!(err.contains("The disk of the index is full"), "{err}");
+}

@@ -146,9 +146,12 @@ fn the_file_restores_the_tags_of_a_lost_index_and_a_bad_line_is_reported() {
 
 #[test]
 fn wrong_uses_are_explained_and_change_nothing() {
-    let (home, _) = with_profile();
+    let (home, folder) = with_profile();
+    let row = json!({"file_name": "a.png", "tags": ["given"]}).to_string();
+    fs::write(folder.join("metadata.jsonl"), row).unwrap();
     for (arguments, expected) in [
-        (&["tag", "add", "night"][..], "name the media"),
+        (&["tag", "delete", "given"][..], "a sidecar gives the tag `given`"),
+        (&["tag", "add", "night"], "name the media"),
         (&["tag", "add", "picked", "rejected", "--all"], "cannot be picked and rejected"),
         (&["tag", "rate", "6", "--all"], "6 is not in 0..=5"),
         (&["tag", "create", "x", "mauve"], "unknown color"),
@@ -168,7 +171,7 @@ fn wrong_uses_are_explained_and_change_nothing() {
     let rehearsal = ["tag", "add", "x", "--all", "--profile", "here", "--dry-run"];
     let (code, _, err) = run(home.path(), &rehearsal);
     assert!(code == 0 && err.contains("of 3 media items"), "{code} {err}");
-    assert_eq!(listed(home.path()), [""; 0]);
+    assert_eq!(listed(home.path()), ["given 1"]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Tests `config::layers`: the order of the layers, and their errors.
 
-use std::fs;
+use std::{ffi::OsString, fs, os::unix::ffi::OsStringExt as _};
 
 use tessera_config::key::{KEYS, PROFILE_KEYS, ValueType};
 use tessera_config::layers::PROJECT_FILE;
@@ -23,7 +23,7 @@ fn files(project: &str, user: &str) -> (tempfile::TempDir, Sources) {
 fn every_value_knows_its_origin_and_what_it_overrides() {
     let (_folder, mut sources) =
         files("[ui]\ntile = 'large'\n", "[ui]\n\ngraphics = 'sixel'\ntile = 'small'\n");
-    sources.variables.insert("TESSERA_GRAPHICS", "kitty".to_owned());
+    sources.variables.insert("TESSERA_GRAPHICS", "kitty".into());
     sources.flags.push(("ui.graphics", "--graphics", "none".into()));
     let (layers, errors) = Layers::read(&sources);
     assert_eq!(errors, []);
@@ -170,4 +170,12 @@ fn any_content_is_read_without_panicking() {
         let (_, errors) = Layers::read(&sources);
         assert!(!errors.is_empty(), "{source}");
     }
+}
+
+#[test]
+fn a_variable_that_is_not_unicode_is_an_error() {
+    let (_folder, mut sources) = files("", "");
+    sources.variables.insert("TESSERA_GRAPHICS", OsString::from_vec(vec![0xff]));
+    let (_, errors) = Layers::read(&sources);
+    assert!(errors[0].to_string().contains("TESSERA_GRAPHICS"), "{errors:?}");
 }

@@ -250,6 +250,14 @@ impl OriginalFinder for Originals {
     fn missing(&self, dataset: DatasetId, media: &[MediaId]) -> Result<Vec<MediaId>, Failure> {
         self.0.missing_media(dataset, media).map_err(failure)
     }
+
+    fn cluster_size(
+        &self,
+        dataset: DatasetId,
+        cluster: &SelectionItem,
+    ) -> Result<Option<usize>, Failure> {
+        self.0.selected_cluster_size(dataset, cluster).map_err(failure)
+    }
 }
 
 fn pictures_in(folder: &Path) -> Vec<PathBuf> {

@@ -123,15 +123,19 @@ fn an_action_on_some_of_the_files_warns_and_keeps_the_selection() {
     let failed = vec![Skipped::new("/photos/c.jpg".into(), "No space left on device")];
     for (outcome, expected) in [
         (
-            Outcome { done: 3, failed: failed.clone(), not_tried: 996 },
+            Outcome {
+                done: 3,
+                failed: failed.clone(),
+                not_tried: vec!["/pictures/1.jpg".into(); 996],
+            },
             "3 files done; stopped, 996 files were not tried; 1 left alone: /photos/c.jpg: No space",
         ),
         (
-            Outcome { done: 1, failed, not_tried: 0 },
+            Outcome { done: 1, failed, not_tried: Vec::new() },
             "1 file done; 1 left alone: /photos/c.jpg: No space",
         ),
         (
-            Outcome { done: 1, failed: Vec::new(), not_tried: 1 },
+            Outcome { done: 1, failed: Vec::new(), not_tried: vec!["/pictures/1.jpg".into()] },
             "1 file done; stopped, 1 file was not tried",
         ),
     ] {

@@ -3,6 +3,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    ffi::OsString,
     io,
     path::{Path, PathBuf},
 };
@@ -26,7 +27,7 @@ const MAX_PROJECT_BYTES: u64 = 64 << 10;
 pub struct Sources {
     /// The key, the option that sets it, and the value.
     pub flags: Vec<(&'static str, &'static str, Value)>,
-    pub variables: BTreeMap<&'static str, String>,
+    pub variables: BTreeMap<&'static str, OsString>,
     pub project: Option<PathBuf>,
     /// The user's file, which may not exist.
     pub user: Option<PathBuf>,
@@ -41,14 +42,14 @@ impl Sources {
         user: Option<PathBuf>,
     ) -> Self {
         let set = |name: &'static str| {
-            let value = std::env::var(name).ok().filter(|value| !value.trim().is_empty())?;
-            Some((name, value))
+            let is_blank = |value: &OsString| value.to_str().is_some_and(|it| it.trim().is_empty());
+            Some((name, std::env::var_os(name).filter(|value| !is_blank(value))?))
         };
         let variables = KEYS.iter().filter_map(|key| key.env_variable.and_then(set)).collect();
         let project = std::env::current_dir().ok().and_then(|folder| project_file(&folder));
         // If the home folder is also the project, its file must be read only once.
         let project = project.filter(|project| user.as_deref() != Some(project));
-        let is_set = |value: std::ffi::OsString| !value.is_empty() && value != "0";
+        let is_set = |value: OsString| !value.is_empty() && value != "0";
         let accessible_variable = std::env::var_os("ACCESSIBLE").is_some_and(is_set);
         Self { flags, variables, project, user, accessible_variable }
     }
@@ -90,7 +91,8 @@ impl Layers {
         for (key, variable) in KEYS.iter().filter_map(|key| Some((key, key.env_variable?))) {
             let Some(word) = sources.variables.get(variable) else { continue };
             let origin = SettingOrigin::Variable(variable);
-            match key.value_type.parse(word) {
+            // A word that is not Unicode is not a value of any type.
+            match word.to_str().and_then(|word| key.value_type.parse(word)) {
                 Some(value) => layers.add(key.name, Setting { value, origin }),
                 None => {
                     errors.push(origin.error(format!("must be {}", key.value_type.description())));

@@ -59,17 +59,34 @@ pub fn thumbnails_dir() -> Option<PathBuf> {
 
 /// Returns the file with the graphics support that the user confirmed for each terminal.
 pub fn terminal_graphics_file() -> Option<PathBuf> {
-    state_dir("terminals").map(|folder| folder.with_extension("toml"))
+    Some(state_root_dir()?.join("terminals.toml"))
 }
 
 /// Returns the folder of a remote deployment's saved state. Its name is derived from the deployment's display name.
 pub fn state_dir(deployment: &str) -> Option<PathBuf> {
-    let name: String = deployment
-        .chars()
-        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
-        .take(80)
-        .collect();
-    Some(state_root_dir()?.join(name))
+    Some(state_root_dir()?.join(state_dir_name(deployment)))
+}
+
+/// Returns the name of a deployment if it can be the name of a folder. Any other name is changed, and gets a hash of
+/// the whole name (FNV-1a), so that no two deployments share a folder.
+fn state_dir_name(deployment: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    let is_name = (1..=80).contains(&deployment.len()) && deployment.chars().all(is_plain);
+    if is_name && deployment != SAMPLE {
+        return deployment.to_owned();
+    }
+    let plain = deployment.chars().map(|c| if is_plain(c) { c } else { '-' }).take(80);
+    let hash = deployment.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    format!("{}-{hash:016x}", plain.collect::<String>())
+}
+
+/// The name of the folder with the saved state of the sample dataset.
+const SAMPLE: &str = "sample";
+
+pub fn sample_state_dir() -> Option<PathBuf> {
+    Some(state_root_dir()?.join(SAMPLE))
 }
 
 /// The name of the folder with the saved state of local folders, which no folder of [`state_dir`] has.
@@ -150,4 +167,21 @@ fn load_key_file(path: Option<&Path>) -> Result<(Keymap, Vec<String>), ConfigErr
         error(format!("`{}` has no key; press : to find it by name", action.name())).to_string()
     });
     Ok((keymap, warnings.collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_deployments_share_a_state_folder() {
+        let long = "x".repeat(81);
+        let names = ["prod-1", "prod_1", "prod 1", "a.b/x", "a-b/x", "a-b-x", SAMPLE, "", &long];
+        let folders: std::collections::BTreeSet<String> =
+            names.into_iter().map(state_dir_name).collect();
+        assert_eq!(folders.len(), names.len(), "{folders:?}");
+        let kept = [FILE_ACTIONS, LOCAL_FOLDERS, SAMPLE];
+        assert!(kept.iter().all(|name| !folders.contains(*name)) && folders.contains("prod-1"));
+        assert_eq!(state_dir_name("prod_1"), "prod-1-a88ab2e6703fa7c0");
+    }
 }

@@ -69,11 +69,27 @@ struct Element<'a> {
     is_removed: bool,
 }
 
-/// An annotation of COCO, which belongs to an image by its number.
+/// The number of an image or video of COCO, and the numbers by which an annotation belongs to one.
 #[derive(Deserialize)]
-struct Linked<'a> {
+struct Numbers<'a> {
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
     #[serde(borrow)]
     image_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    video_id: Option<&'a RawValue>,
+}
+
+impl<'a> Element<'a> {
+    fn numbers(&self) -> Option<Numbers<'a>> {
+        serde_json::from_str(self.raw.get()).ok()
+    }
+}
+
+/// Returns the numbers of the images or videos that are removed.
+fn removed_numbers<'a>(list: Option<&Vec<Element<'a>>>) -> HashSet<&'a str> {
+    let removed = list.into_iter().flatten().filter(|element| element.is_removed);
+    removed.filter_map(|element| element.numbers()?.id).map(RawValue::get).collect()
 }
 
 type Members<'a> = BTreeMap<String, &'a RawValue>;
@@ -83,46 +99,38 @@ impl<'a> Editor<'a, '_> {
         let text = self.text.trim_start_matches('\u{feff}');
         let root: &RawValue = serde_json::from_str(text).map_err(|_| NOT_JSON)?;
         if root.get().starts_with('[') {
-            let elements = self.edit_elements(root, &mut HashSet::new())?;
+            let elements = self.edit_elements(root)?;
             self.remove_elements(&elements);
             return Ok(());
         }
         let members: Members = parse(root)?;
-        let mut ids = HashSet::new();
-        let mut lists = Vec::new();
+        let mut lists = BTreeMap::new();
         for (name, list) in members.into_iter().filter(|(_, raw)| raw.get().starts_with('[')) {
-            lists.push((name, self.edit_elements(list, &mut ids)?));
+            lists.insert(name, self.edit_elements(list)?);
         }
-        for (name, elements) in &mut lists {
-            if name == "annotations" && !ids.is_empty() {
-                for element in elements.iter_mut() {
-                    let linked: Option<Linked> = serde_json::from_str(element.raw.get()).ok();
-                    let id = linked.and_then(|linked| linked.image_id);
-                    element.is_removed |= id.is_some_and(|id| ids.contains(id.get()));
-                }
-            }
+        let [images, videos] = ["images", "videos"].map(|name| removed_numbers(lists.get(name)));
+        for element in lists.get_mut("annotations").into_iter().flatten() {
+            let is_of = |id: Option<&RawValue>, removed: &HashSet<&str>| {
+                id.is_some_and(|id| removed.contains(id.get()))
+            };
+            element.is_removed |= element.numbers().is_some_and(|numbers| {
+                is_of(numbers.image_id, &images) || is_of(numbers.video_id, &videos)
+            });
+        }
+        for elements in lists.values() {
             self.remove_elements(elements);
         }
         Ok(())
     }
 
-    /// Renames the entries of a JSON list, and finds those to remove. Adds the numbers of removed entries to `ids`.
-    fn edit_elements(
-        &mut self,
-        list: &'a RawValue,
-        ids: &mut HashSet<&'a str>,
-    ) -> Result<Vec<Element<'a>>, &'static str> {
+    /// Renames the entries of a JSON list, and finds those to remove.
+    fn edit_elements(&mut self, list: &'a RawValue) -> Result<Vec<Element<'a>>, &'static str> {
         let raw: Vec<&RawValue> = parse(list)?;
         let mut elements = Vec::with_capacity(raw.len());
         for raw in raw {
             let is_removed = match raw.get().as_bytes().first() {
                 Some(b'"') => self.change_value(raw)?,
-                Some(b'{') => {
-                    let members: Members = parse(raw)?;
-                    let is_removed = self.change_members(&members)?;
-                    ids.extend(members.get("id").filter(|_| is_removed).map(|id| id.get()));
-                    is_removed
-                }
+                Some(b'{') => self.change_members(&parse(raw)?)?,
                 _ => false,
             };
             self.removed += usize::from(is_removed);
@@ -178,7 +186,8 @@ impl<'a> Editor<'a, '_> {
             if entry.is_empty() {
                 continue;
             }
-            let members: Members = serde_json::from_str(entry).map_err(|_| NOT_JSON)?;
+            let members: Members =
+                serde_json::from_str(entry).map_err(|_| "one of its lines is not a JSON object")?;
             if self.change_members(&members)? {
                 self.removed += 1;
                 self.remove(self.range(line));

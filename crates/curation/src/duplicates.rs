@@ -5,6 +5,8 @@ use std::{
     cmp::Reverse,
     collections::{HashMap, HashSet},
     fmt,
+    fs::{self, Metadata},
+    os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
     str::FromStr,
 };
@@ -223,6 +225,21 @@ impl OtherImage {
     pub fn is_linked(&self) -> bool {
         is_same_file(&self.image.original.path, &self.kept).unwrap_or(false)
     }
+}
+
+/// Returns the bytes that become free when the other images are removed. A file becomes free with its last name, and a
+/// symbolic link has no bytes of its own.
+pub fn freed_bytes(groups: &[DuplicateGroup]) -> u64 {
+    let mut names: HashMap<(u64, u64), u64> = HashMap::new();
+    let removed = groups.iter().flat_map(|group| &group.others);
+    let size = |other: &OtherImage| {
+        let file =
+            fs::symlink_metadata(&other.image.original.path).ok().filter(Metadata::is_file)?;
+        let removed = names.entry((file.dev(), file.ino())).or_default();
+        *removed += 1;
+        (*removed == file.nlink()).then_some(file.len())
+    };
+    removed.filter_map(size).sum()
 }
 
 /// Divides images into groups by a rule. Each image is in one group at most.

@@ -3,7 +3,7 @@
 
 use std::{
     ffi::OsString,
-    fs::{self, File, OpenOptions},
+    fs::{self, File},
     io::{self, ErrorKind},
     os::unix::fs::{MetadataExt as _, symlink},
     path::{Path, PathBuf},
@@ -14,7 +14,10 @@ use rustix::{
     io::Errno,
 };
 use serde::{Deserialize, Serialize};
-use tessera_files::{TEMPORARY_PREFIX, parent_dir, share_blocks, sync_dir, synced};
+use tessera_files::{
+    TEMPORARY_PREFIX, create_shared_dir_durably, parent_dir, private_file, share_blocks, sync_dir,
+    synced,
+};
 
 use crate::{file_attributes::FileAttributes, plan::LinkKind};
 
@@ -202,9 +205,10 @@ fn rename_to_reserved(source: &Path, target: &Path) -> io::Result<()> {
     renamed
 }
 
-/// Creates a folder for files, with its parents. An error names the folder, because it is not about one of the files.
+/// Creates a folder for files, with its parents, so that they survive a power cut after the originals have left. An
+/// error names the folder, because it is not about one of the files.
 pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
-    fs::create_dir_all(folder).map_err(|error| {
+    create_shared_dir_durably(folder).map_err(|error| {
         let missing = folder.ancestors().take_while(|it| fs::symlink_metadata(it).is_err()).last();
         let missing = missing.unwrap_or(folder);
         let error = explain_name(error, parent_dir(missing), missing);
@@ -301,7 +305,9 @@ pub(crate) fn replace_by_link(
     }
     match kind {
         LinkKind::Hard => fs::hard_link(kept, temporary)?,
-        LinkKind::Symbolic => symlink(kept, temporary)?,
+        LinkKind::Symbolic => {
+            return Err(io::Error::other("a copy is not replaced by a symbolic link"));
+        }
         LinkKind::Reflink => {
             let attributes = FileAttributes::of(&File::open(copy)?)?;
             let modified = FileContent::of(copy)?.modified;
@@ -359,7 +365,8 @@ pub(crate) fn fill_file(
 ) -> io::Result<()> {
     let before = FileContent::of(source)?;
     let mut from = File::open(source)?;
-    let mut to = OpenOptions::new().read(true).write(true).create_new(true).open(temporary)?;
+    // The original may be closed to other users, and its permissions come after its bytes.
+    let mut to = private_file().read(true).create_new(true).open(temporary)?;
     match kind {
         CopyKind::Bytes => drop(io::copy(&mut from, &mut to)?),
         CopyKind::SharedBlocks => share_blocks(&to, &from)?,
@@ -414,6 +421,15 @@ mod tests {
         assert!(!explained(ErrorKind::NotFound, "/proc/missing", "/proc/a:b"));
         assert!(!explained(ErrorKind::NotFound, "/proc", "/proc/missing/a:b"));
         assert!(!explained(ErrorKind::StorageFull, "/proc", "/proc/a:b"));
+    }
+
+    #[test]
+    fn a_copy_is_private_until_it_gets_its_permissions() {
+        let folder = tempfile::tempdir().unwrap();
+        let [file, new] = ["file", "new"].map(|name| folder.path().join(name));
+        fs::write(&file, "bytes").unwrap();
+        fill_file(&file, &new, CopyKind::Bytes, &FileAttributes::default(), 0).unwrap();
+        assert_eq!(fs::metadata(&new).unwrap().mode() & 0o777, 0o600);
     }
 
     #[test]

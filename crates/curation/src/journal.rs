@@ -21,6 +21,8 @@ use crate::{Error, Plan, Step, stored_path};
 /// The number of journals that are kept, so that older actions can still be looked up.
 const KEPT_JOURNALS: usize = 20;
 const EXTENSION: &str = "jsonl";
+/// The version of the lines of a journal.
+const VERSION: u32 = 1;
 
 /// The folder with the journals of this user.
 #[derive(Clone, Debug)]
@@ -109,7 +111,7 @@ impl JournalFolder {
             Journal::open(&last, &lock)?.interruption().map_or(Ok(()), Err)?;
         }
         let header = Header {
-            version: 1,
+            version: VERSION,
             id: Uuid::new_v4(),
             action: plan.action.name().to_owned(),
             started_at,
@@ -184,9 +186,16 @@ impl JournalFolder {
 impl Journal {
     fn open(path: &Path, lock: &Arc<Lock>) -> io::Result<Self> {
         let file = OpenOptions::new().read(true).append(true).open(path)?;
-        let mut lines = BufReader::new(file.try_clone()?).lines();
+        let mut lines = BufReader::new(file.try_clone()?).split(b'\n');
         let mut next = || lines.next().transpose()?.ok_or_else(|| damaged(path));
         let header: Header = parse(&next()?, path)?;
+        if header.version != VERSION {
+            let message = format!(
+                "{} has another version; use the program that wrote it, or move it away to go on",
+                path.display()
+            );
+            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+        }
         let steps = (0..header.steps).map(|_| parse(&next()?, path));
         let steps = steps.collect::<io::Result<Vec<Step>>>()?;
         let mut journal = Self {
@@ -200,9 +209,9 @@ impl Journal {
             file,
             _lock: Arc::clone(lock),
         };
-        for text in lines {
+        for line in lines {
             // A record may be cut off, and the disk shows what it would say. An empty line separates two runs.
-            if let Ok(record) = serde_json::from_str(&text?) {
+            if let Ok(record) = serde_json::from_slice(&line?) {
                 journal.apply(&record);
             }
         }
@@ -263,7 +272,9 @@ impl Journal {
 
     /// Appends a record, which survives the end of this process.
     pub(crate) fn append(&mut self, record: &Record) -> io::Result<()> {
-        self.file.write_all(&line(record)?)
+        self.file.write_all(&line(record)?)?;
+        self.apply(record);
+        Ok(())
     }
 
     /// Appends the last record of a run, which also survives a power cut.
@@ -300,8 +311,8 @@ fn line(value: &impl Serialize) -> io::Result<Vec<u8>> {
     Ok(line)
 }
 
-fn parse<'a, T: Deserialize<'a>>(text: &'a str, path: &Path) -> io::Result<T> {
-    serde_json::from_str(text).map_err(|_| damaged(path))
+fn parse<'a, T: Deserialize<'a>>(line: &'a [u8], path: &Path) -> io::Result<T> {
+    serde_json::from_slice(line).map_err(|_| damaged(path))
 }
 
 fn damaged(path: &Path) -> io::Error {

@@ -319,9 +319,10 @@ impl Plan {
             acted_on: originals.iter().flat_map(|it| it.pictures(with_pairs)).collect(),
             with_pairs,
             rule,
-            taken: HashSet::new(),
+            taken: HashMap::new(),
             known: HashSet::new(),
             needed: HashMap::new(),
+            originals: originals.iter().map(|it| (&*it.path, it)).collect(),
             exists,
         };
         planner.add_all(originals);
@@ -398,12 +399,14 @@ struct Planner<'a, E> {
     acted_on: HashSet<&'a Path>,
     with_pairs: bool,
     rule: NameRule,
-    /// The new names of earlier files.
-    taken: HashSet<PathBuf>,
+    /// The new names of earlier files, with the folders that the files are in.
+    taken: HashMap<PathBuf, PathBuf>,
     /// The sources of earlier steps.
     known: HashSet<PathBuf>,
     /// Whether a picture that stays needs a shared sidecar. Thousands of pictures can share one.
     needed: HashMap<&'a Path, bool>,
+    /// The pictures of the action.
+    originals: HashMap<&'a Path, &'a Original>,
     exists: E,
 }
 
@@ -438,8 +441,9 @@ impl<'a, E: Fn(&Path) -> bool> Planner<'a, E> {
         match self.unit(original) {
             Ok(steps) => {
                 self.known.extend(steps.iter().map(|step| step.source.clone()));
-                let names = steps.iter().map(|step| self.name_of(&step.target));
-                let names: Vec<PathBuf> = names.collect();
+                let folder = |step: &Step| parent_dir(&step.source).to_owned();
+                let names: Vec<_> =
+                    steps.iter().map(|step| (self.name_of(&step.target), folder(step))).collect();
                 self.taken.extend(names);
                 self.plan.steps.extend(steps);
             }
@@ -451,8 +455,7 @@ impl<'a, E: Fn(&Path) -> bool> Planner<'a, E> {
 
     /// Returns the steps of a picture and its sidecars.
     fn unit(&mut self, original: &'a Original) -> Result<Vec<Step>, String> {
-        check_place(original)?;
-        original.content.check(&original.path).map_err(|error| error.to_string())?;
+        let mut content = self.content(&original.path)?;
         let operation = self.plan.action.operation();
         let mut steps: Vec<Step> = Vec::new();
         for (position, path) in self.files(original).into_iter().enumerate() {
@@ -460,22 +463,22 @@ impl<'a, E: Fn(&Path) -> bool> Planner<'a, E> {
             if self.known.contains(&path) {
                 continue;
             }
+            let named = |reason: String| {
+                if is_companion { format!("{}: {reason}", path.display()) } else { reason }
+            };
+            if is_companion {
+                content = self.content(&path).map_err(named)?;
+            }
             let target = self.target(original, &path)?;
             let name = self.name_of(&target);
-            let is_taken = self.taken.contains(&name)
-                || steps.iter().any(|step| self.name_of(&step.target) == name);
-            if operation != Operation::Trash && (is_taken || (self.exists)(&target)) {
-                return Err(self.name_conflict(&target, is_taken));
+            let of_unit = steps.iter().find(|step| self.name_of(&step.target) == name);
+            let taken_from = of_unit.map(|step| parent_dir(&step.source));
+            let taken_from = taken_from.or(self.taken.get(&name).map(PathBuf::as_path));
+            if operation != Operation::Trash && (taken_from.is_some() || (self.exists)(&target)) {
+                return Err(self.name_conflict(&path, &target, taken_from));
             }
-            let named = |reason: String| format!("{}: {reason}", path.display());
-            let content = if is_companion {
-                FileContent::of(&path).map_err(|error| named(error.to_string()))?
-            } else {
-                original.content
-            };
             if self.plan.action.removes() {
-                let removable = check_removable(&path);
-                removable.map_err(|reason| if is_companion { named(reason) } else { reason })?;
+                check_removable(&path).map_err(named)?;
             }
             if operation == Operation::Trash {
                 check_trash(&path)?;
@@ -485,18 +488,28 @@ impl<'a, E: Fn(&Path) -> bool> Planner<'a, E> {
         Ok(steps)
     }
 
-    /// Says which file has the new name. Files of one name in several folders can keep their folders.
-    fn name_conflict(&self, target: &Path, is_taken: bool) -> String {
+    /// Returns the content of a file of a unit. A picture of the action must be the indexed one, also if it goes with
+    /// another picture as its pair.
+    fn content(&self, path: &Path) -> Result<FileContent, String> {
+        let Some(original) = self.originals.get(path) else {
+            return FileContent::of(path).map_err(|error| error.to_string());
+        };
+        check_place(original)?;
+        original.content.check(path).map_err(|error| error.to_string())?;
+        Ok(original.content)
+    }
+
+    /// Says which file has the new name. `taken_from` is the folder of the other file, if that is a file of the action,
+    /// too. Files of one name in several folders can keep their folders.
+    fn name_conflict(&self, path: &Path, target: &Path, taken_from: Option<&Path>) -> String {
         let keeps_folders = self.plan.action.layout().is_some_and(|layout| layout.keeps_folders);
-        let (by, remedy) = match (is_taken, keeps_folders) {
-            (true, false) => {
+        let by = taken_from.map_or("an existing file", |_| "another file of this action");
+        let remedy = match taken_from {
+            Some(folder) if !keeps_folders && folder != parent_dir(path) => {
                 let command = self.plan.action.name();
-                let remedy =
-                    format!("; `tessera media {command} --keep-folders` keeps their folders");
-                ("another file of this action", remedy)
+                format!("; `tessera media {command} --keep-folders` keeps their folders")
             }
-            (true, true) => ("another file of this action", String::new()),
-            (false, _) => ("an existing file", String::new()),
+            _ => String::new(),
         };
         format!("{} is the name of {by}{remedy}", target.display())
     }

@@ -1,7 +1,10 @@
 //! Describes a plan to the user before it is carried out: what happens to how many files, and what is left alone and
 //! why.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+};
 
 use tessera_model::{
     SafeText,
@@ -112,6 +115,13 @@ impl FileActionPreview {
                 "{sidecars} {verb}, because files that need {pronoun} stay: {named}"
             ));
         }
+        let links = self.broken_links();
+        if !links.is_empty() {
+            let links_lead =
+                count_with_noun(links.len(), "symbolic link leads", "symbolic links lead");
+            let named = first_paths(&links);
+            warnings.push(format!("{links_lead} to files that leave, and will be broken: {named}"));
+        }
         warnings.extend(self.places_of_sidecars());
         if !self.annotations.is_empty() {
             let files = count_with_noun(
@@ -135,6 +145,18 @@ impl FileActionPreview {
             ));
         }
         warnings
+    }
+
+    /// Returns the links that are left alone although the files that they lead to leave their places.
+    fn broken_links(&self) -> Vec<PathBuf> {
+        if !self.plan.action.removes() {
+            return Vec::new();
+        }
+        let links = self.plan.skipped.iter().map(|it| &it.path).filter(|path| path.is_symlink());
+        let links: Vec<_> = links.filter_map(|it| Some((it, it.canonicalize().ok()?))).collect();
+        let leaving: HashSet<&Path> = self.plan.files().map(|step| &*step.source).collect();
+        let broken = links.iter().filter(|(_, target)| leaving.contains(target.as_path()));
+        broken.map(|(link, _)| (*link).clone()).collect()
     }
 
     /// Says which sidecars of parallel folders go to a folder other than the target, and which go beside their
@@ -178,11 +200,14 @@ pub struct LastAction {
 
 impl LastAction {
     pub fn of(journal: &Journal) -> Self {
-        let files = count_with_noun(journal.steps.len(), "file", "files");
+        let files_to_undo = journal.steps_to_undo().len();
+        let mut files = count_with_noun(journal.steps.len(), "file", "files");
+        if files_to_undo < journal.steps.len() {
+            files = format!("{files_to_undo} of {files}");
+        }
         let first = journal.steps.first().map(|step| step.source.display().to_string());
         let first = SafeText::file_name(&first.unwrap_or_default());
         let text = format!("{} of {files}, the first of which was {first}", journal.header.action);
-        let files_to_undo = journal.steps_to_undo().len();
         Self { id: journal.header.id, text: SafeText::detail(&text), files_to_undo }
     }
 }

@@ -27,14 +27,14 @@ pub struct Outcome {
     pub done: usize,
     /// The files that were left alone, with the reasons.
     pub failed: Vec<Skipped>,
-    /// The steps that were not tried, because the action was stopped or the disk is full.
-    pub not_tried: usize,
+    /// The sources of the steps that were not tried, because the action was stopped or the disk is full.
+    pub not_tried: Vec<PathBuf>,
 }
 
 impl Outcome {
     /// Returns whether every file was acted on.
     pub fn is_whole(&self) -> bool {
-        self.failed.is_empty() && self.not_tried == 0
+        self.failed.is_empty() && self.not_tried.is_empty()
     }
 }
 
@@ -77,47 +77,41 @@ fn carry_out(
     let mut outcome = Outcome::default();
     let action = journal.header.id.to_string();
     let all = journal.steps.len();
-    let mut has_failed_picture = false;
+    let (mut has_failed_picture, mut is_stopped) = (false, false);
     let mut folders = HashSet::new();
     for number in 0..all {
-        record_hash(&mut journal, number)?;
-        let step = journal.steps[number].clone();
         if journal.states[number] == StepState::Unknown {
-            if !progress(number, all) {
-                outcome.not_tried = all - number;
-                break;
+            is_stopped = is_stopped || !progress(number, all);
+            if is_stopped && !follows_done_step(&journal, number) {
+                outcome.not_tried.push(journal.steps[number].source.clone());
+                continue;
             }
+            record_hash(&mut journal, number)?;
+            let step = journal.steps[number].clone();
             let tried = if step.is_companion && has_failed_picture {
                 Err(io::Error::other("its picture was left alone"))
             } else {
                 create_target_folder(&step, &mut folders)
                     .and_then(|()| perform(&step, &journal.states, (&action, number), attempt))
             };
-            let record = match &tried {
+            journal.append(&match &tried {
                 Ok(()) => Record::Done(number),
                 Err(error) => Record::Failed(number, error.to_string()),
-            };
-            journal.append(&record)?;
-            journal.states[number] =
-                if tried.is_ok() { StepState::Done } else { StepState::Failed };
+            })?;
             if let Err(error) = tried {
-                let is_full = matches!(
+                is_stopped |= matches!(
                     error.kind(),
                     ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge
                 );
-                outcome
-                    .failed
-                    .push(Skipped { path: step.source.clone(), reason: describe(&error, &step) });
-                if is_full {
-                    outcome.not_tried = all - number - 1;
-                    break;
-                }
+                let reason = describe(&error, &step);
+                outcome.failed.push(Skipped::new(step.source, reason));
             }
         }
-        if !step.is_companion {
-            has_failed_picture = journal.states[number] == StepState::Failed;
+        let state = journal.states[number];
+        if !journal.steps[number].is_companion {
+            has_failed_picture = state == StepState::Failed;
         }
-        outcome.done += usize::from(journal.states[number] == StepState::Done);
+        outcome.done += usize::from(state == StepState::Done);
     }
     // After a crash, a step without a record may have been done.
     let is_certain = attempt == Attempt::First || !journal.states.contains(&StepState::Unknown);
@@ -125,11 +119,17 @@ fn carry_out(
     Ok(outcome)
 }
 
+/// Whether a step rewrites an annotation file that names a file of a step that was done. Such a step is also carried
+/// out after a stop, because the stopped action is over.
+fn follows_done_step(journal: &Journal, number: usize) -> bool {
+    let mut entries = journal.steps[number].entries.iter();
+    entries.any(|entry| journal.states.get(entry.step) == Some(&StepState::Done))
+}
+
 /// Records the hash of a sidecar that goes to another disk, so that the sidecar is recognized without its exact time.
 fn record_hash(journal: &mut Journal, number: usize) -> io::Result<()> {
     let Step { operation, source, target, content, .. } = &journal.steps[number];
     if content.hash.is_some()
-        || journal.states[number] != StepState::Unknown
         || !matches!(operation, Operation::Move | Operation::Copy)
         || is_on_disk_of(source, target)
     {
@@ -139,9 +139,7 @@ fn record_hash(journal: &mut Journal, number: usize) -> io::Result<()> {
     let Ok(hash) = hash_of(source).and_then(|hash| content.check(source).map(|()| hash)) else {
         return Ok(());
     };
-    journal.append(&Record::Hashed(number, hash))?;
-    journal.steps[number].content.hash = Some(hash);
-    Ok(())
+    journal.append(&Record::Hashed(number, hash))
 }
 
 /// Ends a run. `may_be_done` is whether a step may have been done.

@@ -43,14 +43,17 @@ pub fn undo(
     };
     let mut outcome = Outcome::default();
     let mut has_failed_picture = false;
-    for (tried, number) in undo_order(&journal.steps).into_iter().enumerate() {
+    let order = undo_order(&journal.steps);
+    for (tried, &number) in order.iter().enumerate() {
         let (step, state) = (journal.steps[number].clone(), journal.states[number]);
         has_failed_picture &= step.is_companion;
         if matches!(state, StepState::Failed | StepState::Undone) {
             continue;
         }
         if !progress(tried, all) {
-            outcome.not_tried = all - tried;
+            let left = order[tried..].iter().map(|number| journal.steps[*number].source.clone());
+            outcome.not_tried = left.collect();
+            journal.sync_folders()?;
             return Ok(outcome);
         }
         let reverted = if has_failed_picture {
@@ -184,22 +187,20 @@ fn move_back(step: &Step, has_source: bool, temporary: &Path) -> io::Result<Reve
 /// Gives a copy that was replaced by a link its own bytes, its old time, and its old attributes again.
 fn separate(kind: LinkKind, step: &Step, temporary: &Path) -> io::Result<Reverted> {
     let Step { source, target, content, attributes, .. } = step;
-    let is_link = match kind {
-        LinkKind::Symbolic => fs::symlink_metadata(source)?.is_symlink(),
-        LinkKind::Hard => is_same_file(source, target)?,
+    match kind {
         // The copy has its own bytes already.
         LinkKind::Reflink => {
             content.check_bytes(source)?;
             restore_attributes(step)?;
-            return Ok(Reverted::Now);
         }
-    };
-    if !is_link {
-        return Ok(Reverted::NothingToDo);
+        LinkKind::Hard if is_same_file(source, target)? => {
+            content.check_bytes(target)?;
+            fill_file(target, temporary, CopyKind::Bytes, attributes, content.modified)?;
+            exchange(source, temporary, content)?;
+        }
+        _ => return Ok(Reverted::NothingToDo),
     }
-    content.check_bytes(target)?;
-    fill_file(target, temporary, CopyKind::Bytes, attributes, content.modified)?;
-    exchange(source, temporary, content).map(|()| Reverted::Now)
+    Ok(Reverted::Now)
 }
 
 /// Gives a file the time and attributes that it had before the action.

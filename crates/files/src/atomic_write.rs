@@ -15,7 +15,8 @@ use tempfile::NamedTempFile;
 use walkdir::WalkDir;
 
 use super::{
-    create_private_dir_durably, if_exists, parent_dir, sync_dir, synced, weak_file_system,
+    create_private_dir_durably, create_shared_dir_durably, if_exists, parent_dir, sync_dir, synced,
+    weak_file_system,
 };
 
 /// The prefix of the names of unfinished files, which a crash can leave behind.
@@ -57,7 +58,7 @@ pub fn write_result_file(path: &Path, content: impl AsRef<[u8]>) -> io::Result<(
         return stream.write_all(content.as_ref());
     }
     let path = write_target(path)?;
-    fs::create_dir_all(parent_dir(&path))?;
+    create_shared_dir_durably(parent_dir(&path))?;
     persist_with_mode(write_shared_temporary(&path, content.as_ref())?, &path)
 }
 

@@ -14,9 +14,9 @@ pub use atomic_write::{
 };
 pub use change_lock::{ChangeLock, lock_changes};
 pub use private::{
-    close_to_others, create_private_dir, create_private_dir_durably, ensure_own_private_dir,
-    ensure_private_dir, is_locked, open_locked, open_shared_locked, private_file, read_if_own,
-    restrict, wait_for_lock,
+    close_to_others, create_private_dir, create_private_dir_durably, create_shared_dir_durably,
+    ensure_own_private_dir, ensure_private_dir, is_locked, open_locked, open_shared_locked,
+    private_file, read_if_own, restrict, wait_for_lock,
 };
 pub use rotating_file::RotatingFile;
 pub use weak_file_system::{

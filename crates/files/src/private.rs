@@ -11,7 +11,7 @@ use std::{
 use rustix::process::geteuid;
 
 use super::{
-    if_exists, sync_dir,
+    if_exists, parent_dir, sync_dir,
     weak_file_system::{lock, set_mode, try_lock, try_lock_shared},
 };
 
@@ -29,10 +29,20 @@ pub fn create_private_dir(folder: &Path) -> io::Result<()> {
 
 /// Creates a folder like [`create_private_dir`], so that it survives a power cut.
 pub fn create_private_dir_durably(folder: &Path) -> io::Result<()> {
-    let missing = folder.ancestors().take_while(|folder| !folder.exists()).count();
-    create_private_dir(folder)?;
-    let parents = folder.ancestors().skip(1).take(missing);
-    parents.filter(|folder| !folder.as_os_str().is_empty()).try_for_each(sync_dir)
+    create_durably(folder, DIR_MODE)
+}
+
+/// Creates a folder and the missing folders above it, so that they survive a power cut. The umask of the user decides
+/// who can enter them.
+pub fn create_shared_dir_durably(folder: &Path) -> io::Result<()> {
+    create_durably(folder, 0o777)
+}
+
+fn create_durably(folder: &Path, mode: u32) -> io::Result<()> {
+    let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
+    let missing = folder.ancestors().take_while(is_missing).count();
+    DirBuilder::new().recursive(true).mode(mode).create(folder)?;
+    folder.ancestors().take(missing).map(parent_dir).try_for_each(sync_dir)
 }
 
 /// Creates a folder like [`create_private_dir`], or removes the access of other users to an existing folder.

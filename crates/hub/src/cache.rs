@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use tessera_files::{create_private_dir, if_exists, parent_dir};
+use tessera_files::{create_private_dir_durably, if_exists, parent_dir, sync_dir};
 
 use crate::{HubError, HubFile, RepositoryName, listing::FileHash};
 
@@ -46,12 +46,13 @@ impl CachedRepository {
         let depth = file.path.split('/').count() + 1;
         let target = format!("{}blobs/{}", "../".repeat(depth), file.hash.as_str());
         let write = || {
-            create_private_dir(parent_dir(&link))?;
+            create_private_dir_durably(parent_dir(&link))?;
             if fs::read_link(&link).is_ok_and(|found| found == Path::new(&target)) {
                 return Ok(());
             }
             if_exists(fs::remove_file(&link))?;
-            symlink(&target, &link)
+            symlink(&target, &link)?;
+            sync_dir(parent_dir(&link))
         };
         write().map_err(|cause: io::Error| HubError::file("link", &link, &cause))
     }
@@ -60,7 +61,7 @@ impl CachedRepository {
     pub fn set_main(&self, commit: &str) -> Result<(), HubError> {
         let path = self.folder.join("refs/main");
         let write = || {
-            create_private_dir(parent_dir(&path))?;
+            create_private_dir_durably(parent_dir(&path))?;
             tessera_files::write_durably(&path, commit.as_bytes())
         };
         write().map_err(|cause: io::Error| HubError::file("write", &path, &cause))

@@ -12,7 +12,9 @@ use reqwest::{Client, Response, StatusCode, Url, header, redirect, retry};
 use secrecy::ExposeSecret as _;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
-use tessera_files::{create_private_dir, if_exists, parent_dir, private_file};
+use tessera_files::{
+    create_private_dir_durably, if_exists, parent_dir, private_file, sync_dir, synced,
+};
 use tessera_proxy::is_loopback;
 
 use crate::{
@@ -154,7 +156,7 @@ impl Hub {
         let blob = cached.blob(&file.hash);
         // The hub's own tools use the same name, so that they and this program resume each other's downloads.
         let part = blob.with_extension("incomplete");
-        create_private_dir(parent_dir(&part))
+        create_private_dir_durably(parent_dir(&part))
             .map_err(|cause| HubError::file("create", parent_dir(&part), &cause))?;
         let path = format!("{repository}/resolve/{}/{}", listing.commit, file.path);
         let url = self.url(&path, None)?;
@@ -175,8 +177,9 @@ impl Hub {
         }
         verify(&part, file)?;
         let keep = || {
-            File::open(&part)?.sync_all()?;
-            fs::rename(&part, &blob)
+            synced(File::open(&part)?.sync_all())?;
+            fs::rename(&part, &blob)?;
+            sync_dir(parent_dir(&blob))
         };
         keep().map_err(|cause: io::Error| HubError::file("write", &blob, &cause))
     }

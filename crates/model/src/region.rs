@@ -43,11 +43,12 @@ impl Region {
     pub fn new(x: f64, y: f64, width: f64, height: f64) -> Option<Self> {
         let inside = |v: f64| (0.0..=1.0).contains(&v);
         let fits = inside(x) && inside(y) && width > 0.0 && height > 0.0;
+        // A side that a rounding error made longer than the image would leave no position for the region.
         (fits && x + width <= 1.0 + 1e-9 && y + height <= 1.0 + 1e-9).then_some(Self {
             x,
             y,
-            width,
-            height,
+            width: width.min(1.0),
+            height: height.min(1.0),
         })
     }
 

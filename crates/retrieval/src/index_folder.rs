@@ -72,6 +72,14 @@ fn remove_folders(indexes: &Path, is_outdated: impl Fn(&str) -> bool) -> io::Res
     Ok(())
 }
 
+/// Removes the files of a dataset up to a generation. Another process may have written those of a newer one meanwhile.
+fn remove_until(indexes: &Path, prefix: &str, generation: i64) -> io::Result<()> {
+    remove_folders(indexes, |name| {
+        let of_dataset = name.strip_prefix(prefix).and_then(|rest| rest.strip_prefix('-'));
+        of_dataset.and_then(|it| it.parse().ok()).is_some_and(|it: i64| it <= generation)
+    })
+}
+
 /// Opens the index of the current generation. If it has no files, reads it from the store and writes them. If there is
 /// no space for files, the index is kept in memory.
 pub fn open(
@@ -127,7 +135,7 @@ fn build(
         let prefix = folder_prefix(dataset, entity);
         // Files of older generations and damaged files of this generation are removed. Files that are open stay
         // readable.
-        remove_folders(&indexes, |name| name.starts_with(&prefix))?;
+        remove_until(&indexes, &prefix, dataset.generation)?;
         let private = Permissions::from_mode(0o700);
         let new = tempfile::Builder::new().permissions(private).tempdir_in(&indexes)?;
         let builder = IndexBuilder::on_disk(new.path(), limits)?;
@@ -145,7 +153,8 @@ fn build(
         let mut names = CheckedWriter::create(&new.path().join(FILE_NAMES_FILE), &limits.disk)?;
         index.file_names.0.write(&mut names)?;
         names.finish()?;
-        fs::rename(new.keep(), folder)?;
+        // Another process may have published its files first. The end of `new` removes what was not renamed.
+        fs::rename(new.path(), folder)?;
         Ok(index)
     }))
 }
@@ -187,4 +196,22 @@ fn read_magic(file: &mut impl Read) -> io::Result<()> {
     let mut magic = [0; size_of::<u64>()];
     file.read_exact(&mut magic)?;
     if u64::from_ne_bytes(magic) == MAGIC { Ok(()) } else { Err(ErrorKind::InvalidData.into()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_newer_generations_and_of_other_datasets_are_kept() {
+        let indexes = tempfile::tempdir().unwrap();
+        for name in ["a-images-3", "a-images-4", "a-images-10", "a-objects-1", "b-images-1"] {
+            fs::create_dir(indexes.path().join(name)).unwrap();
+        }
+        remove_until(indexes.path(), "a-images", 4).unwrap();
+        let entries = fs::read_dir(indexes.path()).unwrap();
+        let mut left: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, ["a-images-10", "a-objects-1", "b-images-1"]);
+    }
 }

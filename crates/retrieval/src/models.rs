@@ -1,9 +1,11 @@
 //! The users' own models, which datasets are searched and indexed with. A model is loaded when it is first needed.
 
 use std::{
-    collections::{HashMap, hash_map::Entry},
-    path::{self, PathBuf},
+    collections::HashMap,
+    fs,
+    path::{self, Path, PathBuf},
     sync::{Arc, Mutex},
+    time::SystemTime,
 };
 
 use tessera_encoder::{Encoder, LoadError};
@@ -36,13 +38,27 @@ impl ModelChoice {
 pub struct Models {
     /// The model of all datasets, if the store is on a server. If it is in a file, each dataset has a model of its own.
     common: Option<ModelChoice>,
-    loaded: Mutex<HashMap<PathBuf, Arc<Encoder>>>,
+    /// The models by their folders. Only searches with the same model wait while it is loaded.
+    loaded: Mutex<HashMap<PathBuf, Arc<Mutex<Option<LoadedModel>>>>>,
 }
+
+/// A model, or why it cannot be used. A failed load is not repeated, because it can take minutes and leave a thread.
+struct LoadedModel {
+    encoder: Result<Arc<Encoder>, LoadError>,
+    /// The files when the load began. If they have changed, the model is loaded again.
+    files: Vec<FileState>,
+}
+
+/// The path, size and time of a file.
+type FileState = (PathBuf, u64, Option<SystemTime>);
 
 impl Models {
     /// Creates the models of a deployment. The chosen model does not need to be loaded again.
     pub fn new(choice: &ModelChoice, is_common: bool) -> Self {
-        let loaded = choice.folder().zip(choice.encoder().cloned());
+        let loaded = choice.folder().zip(choice.encoder()).map(|(folder, encoder)| {
+            let (encoder, files) = (Ok(Arc::clone(encoder)), states_of_files(&folder));
+            (folder, Arc::new(Mutex::new(Some(LoadedModel { encoder, files }))))
+        });
         Self {
             common: is_common.then(|| choice.clone()),
             loaded: Mutex::new(loaded.into_iter().collect()),
@@ -57,13 +73,57 @@ impl Models {
         if let Some(common) = &self.common {
             return Ok(common.encoder().cloned());
         }
-        let Some(folder) = &dataset.model else { return Ok(None) };
-        match lock(&self.loaded).entry(folder.clone()) {
-            Entry::Occupied(loaded) => Ok(Some(loaded.get().clone())),
-            Entry::Vacant(missing) => {
-                let encoder = Arc::new(Encoder::load(folder)?);
-                Ok(Some(missing.insert(encoder).clone()))
+        dataset.model.as_deref().map(|folder| self.in_folder(folder)).transpose()
+    }
+
+    fn in_folder(&self, folder: &Path) -> Result<Arc<Encoder>, LoadError> {
+        let slot = Arc::clone(lock(&self.loaded).entry(folder.to_owned()).or_default());
+        let mut slot = lock(&slot);
+        let files = states_of_files(folder);
+        match &*slot {
+            Some(loaded) if loaded.files == files => loaded.encoder.clone(),
+            _ => {
+                let encoder = Encoder::load(folder).map(Arc::new);
+                slot.insert(LoadedModel { encoder, files }).encoder.clone()
             }
         }
+    }
+}
+
+/// Returns the states of the files in a folder and in its folders, sorted.
+fn states_of_files(folder: &Path) -> Vec<FileState> {
+    let files_in = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();
+    let outer: Vec<PathBuf> = files_in(folder).map(|entry| entry.path()).collect();
+    let inner = outer.iter().flat_map(|folder| files_in(folder)).map(|entry| entry.path());
+    let state = |path: PathBuf| {
+        let metadata = fs::metadata(&path).ok().filter(fs::Metadata::is_file)?;
+        Some((path, metadata.len(), metadata.modified().ok()))
+    };
+    let mut states: Vec<FileState> = inner.chain(outer.iter().cloned()).filter_map(state).collect();
+    states.sort();
+    states
+}
+
+#[cfg(test)]
+mod tests {
+    use tessera_testing::tiny_model::ModelFolder;
+
+    use super::*;
+
+    #[test]
+    fn a_model_is_loaded_again_when_its_files_have_changed() {
+        let model = ModelFolder::clip();
+        let models = Models::new(&ModelChoice::Keep, false);
+        let load = || models.in_folder(model.path());
+        let first = load().unwrap();
+        assert!(Arc::ptr_eq(&first, &load().unwrap()));
+        let image_model = model.path().join("onnx/vision_model.onnx");
+        let kept = fs::read(&image_model).unwrap();
+        fs::write(&image_model, "no model").unwrap();
+        let refused = load().unwrap_err();
+        assert_eq!(load().unwrap_err(), refused);
+        fs::write(&image_model, kept).unwrap();
+        let again = load().unwrap();
+        assert!(!Arc::ptr_eq(&first, &again) && first.fingerprint() == again.fingerprint());
     }
 }

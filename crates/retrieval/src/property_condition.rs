@@ -83,7 +83,12 @@ fn extra_condition<'a>(
 
 fn compiled(expression: &str) -> Result<Regex, RetrievalError> {
     let regex = RegexBuilder::new(expression).dot_matches_new_line(true).build();
-    regex.map_err(|_| RetrievalError::LargePattern)
+    regex.map_err(|error| {
+        RetrievalError::UnusablePattern(match error {
+            regex::Error::CompiledTooBig(_) => "the pattern is too long",
+            _ => "the pattern cannot be read; put a backslash before its special characters",
+        })
+    })
 }
 
 fn name_condition<'a>(

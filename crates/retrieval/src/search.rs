@@ -18,7 +18,7 @@ use crate::{
     filter_mask::{condition, retain, retain_scores},
     ranking::{BM25, ClusterRanking, MatchingMembers, Scores, SearchRanking, file_positions},
     search_context::{SearchContext, lower_distances_of_copies},
-    search_query::{RetrievalError, SearchQuery},
+    search_query::{RetrievalError, SearchQuery, distance_bound},
     table_ranking::TableRanking,
 };
 
@@ -98,7 +98,7 @@ impl QueryRun<'_> {
             }
             Filter::Similar { anchor, max_distance } => {
                 let values = self.visual_distances(*anchor)?;
-                let max = max_distance.map(Fraction::value);
+                let max = max_distance.map(distance_bound);
                 retain_scores(&mut self.mask, &values, |score| max.is_none_or(|max| score <= max));
                 return Ok(Some(cosine(values)));
             }

@@ -23,6 +23,14 @@ pub struct SearchQuery {
     pub order: Option<FileOrder>,
 }
 
+/// Returns the distance that a user gives, with the precision of distances. The user may have copied the distance of a
+/// result, which must pass. Its text is a number with fewer digits than the distance itself.
+pub(super) fn distance_bound(most: Fraction) -> f64 {
+    #[expect(clippy::cast_possible_truncation, reason = "distances have this precision")]
+    let most = most.value() as f32;
+    most.into()
+}
+
 /// The reason why a query has no result.
 #[derive(Debug)]
 pub enum RetrievalError {
@@ -43,8 +51,8 @@ pub enum RetrievalError {
     },
     /// A filter has a tag that the dataset does not have.
     UnknownTag(TagId),
-    /// A pattern of a filter is too large to compile.
-    LargePattern,
+    /// A pattern of a filter cannot be compiled. The message says why.
+    UnusablePattern(&'static str),
     /// The filter of the query that has one of the four errors above, by its index.
     InFilter(usize, Box<Self>),
     /// An indexing task ended while the search ran. The next search uses its result.
@@ -61,7 +69,7 @@ impl RetrievalError {
             Self::FullText(_)
             | Self::UnknownColumn { .. }
             | Self::UnknownTag(_)
-            | Self::LargePattern => Self::InFilter(index, Box::new(self)),
+            | Self::UnusablePattern(_) => Self::InFilter(index, Box::new(self)),
             other => other,
         }
     }
@@ -70,5 +78,18 @@ impl RetrievalError {
 impl From<StoreError> for RetrievalError {
     fn from(cause: StoreError) -> Self {
         Self::Store(cause)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_distance_of_a_result_is_within_its_own_text() {
+        for distance in [0.051_536_664_f32, 0.1, 0.333_333_34, 1.0] {
+            let copied: f64 = distance.to_string().parse().unwrap();
+            assert!(f64::from(distance) <= distance_bound(Fraction::new(copied).unwrap()));
+        }
     }
 }

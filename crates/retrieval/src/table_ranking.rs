@@ -26,7 +26,7 @@ use crate::{
     issues::confidence_range,
     ranking::{BM25, SearchRanking},
     search_context::{QueryPicture, SearchContext, copies_among_rows},
-    search_query::{RetrievalError, SearchQuery},
+    search_query::{RetrievalError, SearchQuery, distance_bound},
 };
 
 /// The ranking of one generation. Each function computes the ranking again, with the same result.
@@ -183,7 +183,7 @@ impl<'a> QueryTranslation<'a> {
             }
             Filter::Similar { anchor, max_distance } => {
                 let distance = self.visual_distance(*anchor)?;
-                let most = max_distance.map(Fraction::value);
+                let most = max_distance.map(distance_bound);
                 let bound = most.map_or(DistanceBound::Exists, DistanceBound::AtMost);
                 self.distance(distance, bound);
                 Ok(())

@@ -2,7 +2,8 @@
 //! so that a complete folder is left as it is and an interrupted one is completed.
 
 use std::{
-    fs, io,
+    fs::{self, DirEntry},
+    io,
     path::Path,
     sync::atomic::{AtomicUsize, Ordering},
 };
@@ -10,7 +11,7 @@ use std::{
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-use tessera_files::{if_exists, write_atomically};
+use tessera_files::{TEMPORARY_PREFIX, if_exists, write_atomically};
 
 use super::{
     plan::plan,
@@ -59,27 +60,33 @@ fn prepare(directory: &Path, images: usize, seed: u64) -> io::Result<()> {
         json!({ "painter": GENERATOR_VERSION, "seed": seed, "images": images }).to_string();
     let path = directory.join(MARKER);
     let former = if_exists(fs::read_to_string(&path))?;
-    if former.is_none() && fs::read_dir(directory)?.next().is_some() {
+    let is_other = |entry: io::Result<DirEntry>| {
+        // A kill while the marker was written leaves its unfinished file.
+        !entry.is_ok_and(|it| it.file_name().to_string_lossy().starts_with(TEMPORARY_PREFIX))
+    };
+    if former.is_none() && fs::read_dir(directory)?.any(is_other) {
         let remedy = "choose an empty folder for the sample dataset";
         let message = format!("{} contains other files; {remedy}", directory.display());
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
     }
+    if former.as_ref() != Some(&marker) {
+        if former.is_some() {
+            remove_generated(directory)?;
+        }
+        write_atomically(&path, &marker)?;
+    }
+    // The marker comes first, so that a folder with a part of the dataset is recognized.
     for kind in SceneKind::ALL {
         fs::create_dir_all(directory.join(kind.folder()))?;
     }
-    if former.as_ref() == Some(&marker) {
-        return Ok(());
-    }
-    if former.is_some() {
-        remove_generated(directory)?;
-    }
-    write_atomically(&path, &marker)
+    Ok(())
 }
 
 /// Removes the images and the sidecar of another sample dataset. Other files stay.
 fn remove_generated(directory: &Path) -> io::Result<()> {
     for kind in SceneKind::ALL {
-        for entry in fs::read_dir(directory.join(kind.folder()))? {
+        let entries = if_exists(fs::read_dir(directory.join(kind.folder())))?;
+        for entry in entries.into_iter().flatten() {
             let entry = entry?;
             if is_generated(&entry.file_name().to_string_lossy()) {
                 fs::remove_file(entry.path())?;

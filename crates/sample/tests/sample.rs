@@ -163,6 +163,15 @@ fn a_complete_folder_is_left_alone_and_an_interrupted_one_completed() {
     let mut reports = reports.into_inner().expect("lock");
     reports.sort_unstable();
     assert_eq!(reports, [(4, 6), (5, 6), (6, 6)]);
+
+    let begun = tempfile::tempdir().expect("folder");
+    fs::write(begun.path().join(".new-1"), b"{")
+        .expect("the unfinished marker of a killed process");
+    write(begun.path(), 6, 1, |_, _| {}).expect("completed");
+    assert_eq!(files(begun.path()).len(), 6 + 2 + 1);
+    fs::remove_dir_all(begun.path().join(first[0].file.parent().expect("scene"))).expect("removed");
+    write(begun.path(), 6, 1, |_, _| {}).expect("the marker comes before the folders");
+    write(begun.path(), 6, 2, |_, _| {}).expect("another dataset");
 }
 
 #[test]

@@ -57,6 +57,10 @@ impl DiverseOptions {
         let fields = json!({ "dataset_id": id, "selection": self.name, "media": rows });
         context.print(&Document::new("tessera.diverse_media/1", fields))?;
         context.messages.info(format!("{found} selected as `{}`", self.name));
-        Ok(if chosen.len() < count { Exit::Incomplete } else { Exit::Done })
+        if chosen.len() < count {
+            context.messages.warn(format!("there are no more than {found} to choose from"));
+            return Ok(Exit::Incomplete);
+        }
+        Ok(Exit::Done)
     }
 }

@@ -45,6 +45,14 @@ impl OriginalFinder for Deployment {
     fn missing(&self, dataset: DatasetId, media: &[MediaId]) -> Result<Vec<MediaId>, Failure> {
         Ok(self.missing_media(dataset, media)?)
     }
+
+    fn cluster_size(
+        &self,
+        dataset: DatasetId,
+        cluster: &SelectionItem,
+    ) -> Result<Option<usize>, Failure> {
+        Ok(self.selected_cluster_size(dataset, cluster)?)
+    }
 }
 
 impl LocalService {

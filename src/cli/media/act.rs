@@ -2,7 +2,7 @@
 //! continues one that a crash interrupted. Every action is previewed first, and the index follows afterwards.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     io, path,
     sync::{
         Arc,
@@ -19,7 +19,9 @@ use tessera_curation::{
 use super::plan::split_file_list;
 use crate::cli::prelude::*;
 use crate::{
-    cli::{export::ExportContentOptions, values::read_bytes_or_stdin},
+    cli::{
+        deployment::wait_until_indexed, export::ExportContentOptions, values::read_bytes_or_stdin,
+    },
     usecase::{file_actions, run_blocking},
 };
 
@@ -243,7 +245,11 @@ fn located_file(file: PathBuf, folder: Option<&Path>) -> Result<PathBuf, String>
             file.display()
         )),
         (Some(found), _) | (None, Some(found)) => Ok(found),
-        (None, None) => Ok(file),
+        // A file that cannot be reached may be one of the dataset, whose paths lead from its folder.
+        (None, None) => match folder {
+            Some(folder) => absolute(&folder.join(&file)),
+            None => Ok(file),
+        },
     }
 }
 
@@ -304,16 +310,7 @@ pub async fn carry_out_and_report(
         let undo = context.suggestion("tessera media undo").text(context.confirming_option());
         context.messages.info(format!("`{undo}` reverts this action"));
     }
-    let failed: HashMap<&Path, &str> =
-        outcome.failed.iter().map(|it| (it.path.as_path(), it.reason.as_str())).collect();
-    let tried = plan.steps.len() - outcome.not_tried;
-    let rows = plan.steps.iter().enumerate().map(|(number, step)| {
-        match failed.get(step.source.as_path()) {
-            Some(reason) => row(step, "failed", Some(reason)),
-            None if number >= tried => row(step, "not tried", None),
-            None => row(step, "done", None),
-        }
-    });
+    let rows = rows_of(&plan.steps, &outcome);
     print_rows(context, plan.action.name(), rows.chain(plan.skipped.iter().map(skipped_row)))?;
     follow_in_index(connection, dataset).await;
     Ok(if outcome.is_whole() { exit_of(&plan.skipped) } else { Exit::Incomplete })
@@ -325,14 +322,19 @@ fn exit_of(skipped: &[Skipped]) -> Exit {
 
 /// Compares the folder with the index, and waits until the index has followed.
 async fn follow_in_index(connection: &Connection<'_>, dataset: &Dataset) {
-    let compared = connection.client.rescan(dataset.id, None).await;
+    let Connection { client, context, .. } = connection;
+    let compared = client.rescan(dataset.id, None).await;
     let followed = match (&connection.local, compared) {
         (_, Err(failure)) => Err(failure.to_string()),
-        (Some(local), Ok(_)) => local.wait_until_indexed().await.map_err(|error| error.message),
+        (Some(local), Ok(_)) => {
+            let limit = context.global.timeout;
+            let waited = wait_until_indexed(local, client, context.messages, limit).await;
+            waited.map_err(|error| error.message)
+        }
         (None, Ok(_)) => Ok(()),
     };
     if let Err(reason) = followed {
-        let messages = connection.context.messages;
+        let messages = context.messages;
         messages.warn(format!("the index will follow when the folder is opened again: {reason}"));
     }
 }
@@ -372,7 +374,7 @@ async fn run_from_journal(
     let work = move |progress: Progress<'_>| work(last.id, progress);
     let outcome = run_with_progress(context, name, work).await?;
     report(context, &outcome);
-    print_rows(context, name, outcome.failed.iter().map(skipped_row))?;
+    print_rows(context, name, rows_of(&steps, &outcome))?;
     // Opening the folder compares it with its index.
     if context.target().is_ok_and(|target| target.local_folder().is_some()) {
         let connection = context.connect(&[]).await?;
@@ -439,11 +441,27 @@ fn report(context: &Context, outcome: &Outcome) {
     for failed in first_skipped(&outcome.failed) {
         context.messages.warn(format!("left alone: {failed}"));
     }
-    if outcome.not_tried > 0 {
-        let files = count_with_noun(outcome.not_tried, "file was", "files were");
+    if !outcome.not_tried.is_empty() {
+        let files = count_with_noun(outcome.not_tried.len(), "file was", "files were");
         context.messages.warn(format!("stopped; {files} not tried"));
     }
     context.messages.info(count_with_noun(outcome.done, "file done", "files done"));
+}
+
+/// Returns what became of each step. The undo of a move names a file that it leaves alone by the path at which it is.
+fn rows_of<'a>(steps: &'a [Step], outcome: &'a Outcome) -> impl Iterator<Item = Value> + use<'a> {
+    let failed = outcome.failed.iter().map(|it| (it.path.as_path(), it.reason.as_str()));
+    let failed: HashMap<&Path, &str> = failed.collect();
+    let not_tried: HashSet<&Path> = outcome.not_tried.iter().map(PathBuf::as_path).collect();
+    steps.iter().map(move |step| {
+        let reason =
+            failed.get(step.source.as_path()).or_else(|| failed.get(step.target.as_path()));
+        match reason {
+            Some(reason) => row(step, "failed", Some(reason)),
+            None if not_tried.contains(step.source.as_path()) => row(step, "not tried", None),
+            None => row(step, "done", None),
+        }
+    })
 }
 
 fn row(step: &Step, state: &str, reason: Option<&str>) -> Value {

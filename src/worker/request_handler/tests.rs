@@ -123,7 +123,7 @@ async fn an_action_on_files_is_reported_although_the_index_does_not_follow() {
     let server = ScriptedServer::start(|_| Reply::new(500, &[], "")).await;
     let (handler, mut events) = handler_of(&server);
     let left_alone = Skipped::new("/photos/b.jpg".into(), "it is gone");
-    let outcome = Outcome { done: 1, failed: vec![left_alone], not_tried: 0 };
+    let outcome = Outcome { done: 1, failed: vec![left_alone], not_tried: Vec::new() };
     let reported = handler.follow_in_index(dataset(), Ok(outcome.clone())).await;
     assert_eq!(reported, Ok(outcome));
     let Ok(WorkerEvent::Warning(text)) = events.try_recv() else { panic!("no warning") };

@@ -110,8 +110,9 @@ impl Keymap {
         let overrides = Self::parse(source)?;
         for (context, replacements) in overrides.bindings {
             let bound = self.bindings.entry(context).or_default();
+            let listed = overrides.actions.get(&context);
             bound.retain(|(chords, action)| {
-                let replaced = replacements.iter().any(|(_, new_action)| new_action == action);
+                let replaced = listed.is_some_and(|listed| listed.contains(action));
                 let taken = replacements.iter().any(|(new_chords, _)| {
                     new_chords == chords || is_prefix_conflict(new_chords, chords)
                 });

@@ -15,7 +15,7 @@ struct Annotated {
 }
 
 /// The folder has `a.jpg`, `sub/b.jpg` and `c.jpg`, and another `b.jpg` in `other`.
-const ANNOTATED: [Annotated; 10] = [
+const ANNOTATED: [Annotated; 11] = [
     Annotated {
         name: "annotations/instances.json",
         before: r#"{"info": {"a.jpg": 1.10}, "images": [
@@ -34,6 +34,22 @@ const ANNOTATED: [Annotated; 10] = [
  {"id":7, "file_name": "c.jpg"} ],
  "annotations": [{"id": 1, "image_id": 1.0, "bbox": [0.10, 1e3]}, {"id": 2, "image_id": 7},
  {"id": 3, "image_id": 7}]}"#,
+    },
+    // An entry belongs only to the list that its number is of.
+    Annotated {
+        name: "annotations/videos.json",
+        before: r#"{"images": [{"id": 2, "file_name": "a.jpg"}, {"id": 3, "file_name": "other/b.jpg"}],
+ "videos": [{"id": 3, "file_name": "c.jpg"}],
+ "annotations": [{"id": 2, "image_id": 3, "file_name": "c.jpg"}, {"id": 3, "image_id": 2}, {"id": 4, "image_id": 3},
+ {"id": 5, "video_id": 3}, {"id": 6, "video_id": 2}]}"#,
+        without: r#"{"images": [{"id": 2, "file_name": "a.jpg"}, {"id": 3, "file_name": "other/b.jpg"}],
+ "videos": [],
+ "annotations": [{"id": 3, "image_id": 2}, {"id": 4, "image_id": 3},
+ {"id": 6, "video_id": 2}]}"#,
+        moved: r#"{"images": [{"id": 2, "file_name": "new/a.jpg"}, {"id": 3, "file_name": "other/b.jpg"}],
+ "videos": [{"id": 3, "file_name": "c.jpg"}],
+ "annotations": [{"id": 2, "image_id": 3, "file_name": "c.jpg"}, {"id": 3, "image_id": 2}, {"id": 4, "image_id": 3},
+ {"id": 5, "video_id": 3}, {"id": 6, "video_id": 2}]}"#,
     },
     Annotated {
         name: "list.json",
@@ -142,13 +158,13 @@ fn annotation_files_follow_files_that_leave_and_come_back() {
     let [left_alone] = &*preview.plan.skipped else { panic!("{:?}", preview.plan.skipped) };
     assert!(left_alone.path.ends_with("tool.xml") && left_alone.reason.contains("only JSON"));
     assert!(
-        preview.summary().ends_with("and rewrite 10 annotation files"),
+        preview.summary().ends_with("and rewrite 11 annotation files"),
         "{}",
         preview.summary()
     );
     assert_eq!(preview.plan.pictures(), 1);
     let outcome = desk.run(&preview.plan);
-    assert_eq!((outcome.done, outcome.failed.len()), (11, 0), "{outcome:?}");
+    assert_eq!((outcome.done, outcome.failed.len()), (12, 0), "{outcome:?}");
     for Annotated { name, before, without, .. } in ANNOTATED {
         assert_eq!(desk.text(name), without, "{name}");
         assert_eq!(desk.text(&format!("{name}.orig")), before, "{name}");
@@ -237,6 +253,23 @@ fn entries_of_files_that_stay_are_kept() {
 }
 
 #[test]
+fn annotation_files_follow_the_files_of_a_stopped_action() {
+    let desk = Desk::new();
+    let preview = desk.annotated(FileAction::Move(desk.layout(false)), &["c.jpg", "a.jpg"]);
+    let before = desk.files();
+    let pictures = preview.plan.steps.iter().map(|step| step.source.file_name().unwrap());
+    assert_eq!(pictures.take(3).collect::<Vec<_>>(), ["a.jpg", "a.txt", "c.jpg"]);
+    let stopped = tessera_curation::run(&desk.journals, &preview.plan, 1, &mut |done, _| done < 2);
+    let stopped = stopped.unwrap();
+    assert_eq!(stopped.failed, []);
+    assert_eq!(desk.text("annotations/instances.json").matches("a.jpg").count(), 1, "only info");
+    assert_eq!(desk.text("list.json"), ANNOTATED[2].before, "it names only the file that stays");
+    assert!(stopped.not_tried.len() > 1 && desk.journals.interrupted().is_none(), "{stopped:?}");
+    desk.undo();
+    assert_eq!(desk.files(), before);
+}
+
+#[test]
 fn an_annotation_file_that_changes_before_its_step_is_left_alone() {
     let desk = Desk::new();
     let preview = desk.annotated(FileAction::Move(desk.layout(false)), &["c.jpg"]);
@@ -244,5 +277,5 @@ fn an_annotation_file_that_changes_before_its_step_is_left_alone() {
     let outcome = desk.run(&preview.plan);
     assert_eq!(outcome.failed.len(), 1, "{outcome:?}");
     assert_eq!(desk.text("list.json"), "[\"c.jpg\", \"d.jpg\"]");
-    assert_eq!(desk.text("metadata.jsonl"), ANNOTATED[3].without);
+    assert_eq!(desk.text("metadata.jsonl"), ANNOTATED[4].without);
 }

@@ -9,7 +9,7 @@ use std::{
 
 use tessera_curation::{
     FileAction, FileActionPreview, LinkKind, Original, TargetLayout,
-    duplicates::{DuplicateImage, KeepRule, ObjectInImage, SimilarImages, decide},
+    duplicates::{DuplicateImage, KeepRule, ObjectInImage, SimilarImages, decide, freed_bytes},
 };
 use tessera_model::{
     Region, UserTags,
@@ -136,4 +136,23 @@ fn only_outlines_of_another_kind_and_columns_without_a_value_are_missing_in_a_ke
     assert_eq!(marks([true; 3], keypoints, ["id", "id"]), "");
     assert_eq!(marks(polygons, keypoints, ["id", "id"]), "b.jpg (objects)");
     assert_eq!(marks(polygons, polygons, ["id", "url"]), "b.jpg (columns)");
+}
+
+#[test]
+fn a_link_to_a_file_that_leaves_is_named_and_shared_bytes_become_free_once() {
+    let desk = Desk::new();
+    let [kept, copy] = ["kept.jpg", "copy.jpg"].map(|name| desk.original(name, "same"));
+    let [hard, link] = ["hard.jpg", "link.jpg"]
+        .map(|name| Original { path: desk.pics().join(name), ..copy.clone() });
+    fs::hard_link(&copy.path, &hard.path).unwrap();
+    symlink(&copy.path, &link.path).unwrap();
+    let images = [kept, copy, hard, link].map(image).into();
+    let sets = [SimilarImages { images, pairs: Vec::new() }];
+    let groups = decide(&sets, &KeepRule::Path("kept.jpg".parse().unwrap()), true);
+    assert_eq!((groups[0].others.len(), freed_bytes(&groups)), (3, 4));
+    let preview = FileActionPreview::of_duplicates(FileAction::Move(desk.layout(true)), groups);
+    assert_eq!(preview.plan.pictures(), 2);
+    let warnings = preview.warnings().concat();
+    assert!(warnings.contains("1 symbolic link leads to files that leave"), "{warnings}");
+    assert!(warnings.ends_with("link.jpg"), "{warnings}");
 }

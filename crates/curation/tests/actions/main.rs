@@ -280,6 +280,12 @@ fn the_plan_names_conflicts_in_advance() {
     };
     assert_eq!(skipped(&plan(NameRule::Exact)), ["sub/c.jpg"]);
     assert_eq!(skipped(&plan(NameRule::IgnoresCase)), ["sub/A.jpg", "sub/c.jpg"]);
+    let of_one_folder = [originals[0].clone(), desk.original("A.JPG", "of one folder")];
+    for (originals, has_remedy) in [(&originals[..], true), (&of_one_folder, false)] {
+        let plan = Plan::new(action.clone(), originals, false, NameRule::IgnoresCase, |_| false);
+        let reason = &plan.skipped[0].reason;
+        assert_eq!(reason.contains("--keep-folders"), has_remedy, "{reason}");
+    }
     let all_taken = Plan::new(action.clone(), &originals, false, NameRule::Exact, |_| true);
     assert_eq!((all_taken.steps.len(), all_taken.skipped.len()), (0, 5));
     fs::write(&originals[1].path, "changed").unwrap();
@@ -313,9 +319,16 @@ fn a_shared_sidecar_stays_with_the_file_that_stays() {
     let planned = plan(&both, false);
     assert_eq!((planned.steps.len(), planned.kept_sidecars.len()), (3, 0));
     let is_taken = |path: &Path| path.ends_with("p.nef");
-    let one = Plan::new(action, &both, false, NameRule::Exact, is_taken);
+    let one = Plan::new(action.clone(), &both, false, NameRule::Exact, is_taken);
     assert_eq!((one.skipped.len(), &one.kept_sidecars), (1, &vec![sidecar]));
     assert_eq!(one.steps.iter().map(|step| &step.source).collect::<Vec<_>>(), [&both[0].path]);
+    fs::write(&both[0].path, "changed").unwrap();
+    let raw_first = [both[1].clone(), both[0].clone()];
+    for originals in [&both, &raw_first] {
+        let plan = Plan::new(action.clone(), originals, true, NameRule::Exact, |_| false);
+        assert_eq!((plan.steps.len(), plan.skipped.len()), (0, 2), "a changed pair stays");
+        assert!(plan.skipped.iter().all(|it| it.reason.ends_with("changed since it was indexed")));
+    }
 }
 
 #[test]
@@ -450,6 +463,23 @@ fn an_action_that_did_nothing_takes_the_place_of_no_other() {
     fs::write(&originals[2].path, "third").unwrap();
     assert!(desk.undo().done > 0);
     assert_eq!(desk.files(), before);
+}
+
+#[test]
+fn a_damaged_last_record_is_skipped_and_a_journal_of_another_version_is_refused() {
+    let desk = Desk::new();
+    desk.run(&planned(FileAction::Move(desk.layout(false)), &desk.originals()));
+    let journals = fs::read_dir(desk.root.join("journals")).unwrap();
+    let mut paths = journals.map(|entry| entry.unwrap().path());
+    let journal = paths.find(|it| it.extension().is_some_and(|it| it == "jsonl")).unwrap();
+    let mut bytes = fs::read(&journal).unwrap();
+    bytes.extend(b"\xff\xfe");
+    fs::write(&journal, &bytes).unwrap();
+    assert!(desk.journals.last().unwrap().is_finished());
+    let other = String::from_utf8_lossy(&bytes).replacen("\"version\":1", "\"version\":2", 1);
+    fs::write(&journal, other).unwrap();
+    let refused = desk.journals.last().unwrap_err().to_string();
+    assert!(refused.contains(" has another version; use the program that wrote it"), "{refused}");
 }
 
 #[test]
@@ -593,8 +623,10 @@ fn a_stopped_action_can_be_undone_and_an_interrupted_one_blocks_the_next() {
     let before = desk.files();
     let plan = planned(FileAction::Move(desk.layout(false)), &originals);
     let stopped = run(&desk.journals, &plan, 1, &mut |done, _| done < 2).unwrap();
-    assert_eq!((stopped.done, stopped.not_tried), (2, 2));
+    assert_eq!((stopped.done, stopped.not_tried.len()), (2, 2));
     assert!(desk.journals.interrupted().is_none());
+    let stopped = LastAction::of(&desk.journals.last().unwrap());
+    assert!(stopped.text.as_str().starts_with("move of 2 of 4 files"), "{}", stopped.text);
     let journal = desk.journals.begin(&plan, 2).unwrap();
     assert!(matches!(desk.journals.begin(&plan, 3), Err(Error::Busy)));
     drop(journal);

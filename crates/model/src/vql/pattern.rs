@@ -146,8 +146,9 @@ fn push_class(
 }
 
 fn push_literal(regex: &mut String, c: char) {
-    // A slash needs no escape, and the translation looks for it.
-    if c.is_ascii_punctuation() && !matches!(c, '/' | '_') {
+    // Only these characters have a meaning, as in `regex_syntax::escape`. An escape gives a meaning to some of the other
+    // characters: `\<` is the start of a word.
+    if r"\.+*?()|[]{}^$#&-~".contains(c) {
         regex.push('\\');
     }
     regex.push(c);

@@ -233,6 +233,8 @@ fn a_region_may_end_on_the_border_but_not_beyond_it() {
     ] {
         assert_eq!(Region::new(x, y, width, height).is_some(), valid, "{x} {y} {width} {height}");
     }
+    let rounded = region(0.0, 0.0, 1.0 + 5e-10, 1.0 + 5e-10);
+    assert_eq!(rounded.translated((0.1, -0.1)), Region::WHOLE);
 }
 
 #[test]

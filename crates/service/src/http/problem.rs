@@ -173,8 +173,8 @@ impl From<RetrievalError> for Problem {
                 );
                 Self::invalid_query(query::VQL, &reason)
             }
-            RetrievalError::LargePattern => {
-                Self::invalid_query(query::VQL, "path.value: the pattern is too long")
+            RetrievalError::UnusablePattern(reason) => {
+                Self::invalid_query(query::VQL, &format!("path.value: {reason}"))
             }
             RetrievalError::InFilter(filter, cause) => {
                 let mut problem = Self::from(*cause);

@@ -8,6 +8,7 @@ use std::{
     io::{BufReader, Read as _},
     os::unix::ffi::OsStrExt as _,
     path::{Path, PathBuf},
+    slice,
 };
 
 use super::{ServiceError, export::require_none_missing};
@@ -77,6 +78,18 @@ impl Deployment {
     ) -> Result<Vec<MediaId>, LocalError> {
         let found = self.rows_of_items(dataset, &[SelectionItem::Media(media.to_vec())]);
         found.map(|(_, missing)| missing).map_err(unlistable)
+    }
+
+    /// Returns the number of members of a selected cluster, or `None` if the dataset has no such cluster.
+    pub fn selected_cluster_size(
+        &self,
+        dataset: DatasetId,
+        cluster: &SelectionItem,
+    ) -> Result<Option<usize>, LocalError> {
+        match self.rows_of_items(dataset, slice::from_ref(cluster)) {
+            Err(ServiceError::NotFound(_)) => Ok(None),
+            found => found.map(|(rows, _)| Some(rows.len())).map_err(unlistable),
+        }
     }
 
     /// Finds originals by the absolute paths of their files.

@@ -155,8 +155,8 @@ pub fn finished(app: &mut App, dataset: DatasetId, outcome: &Outcome) {
 /// Reports what an action, or its reversal, has done.
 pub fn report(app: &mut App, outcome: &Outcome) {
     let mut parts = vec![format!("{} done", count_with_noun(outcome.done, "file", "files"))];
-    if outcome.not_tried > 0 {
-        let files = count_with_noun(outcome.not_tried, "file was", "files were");
+    if !outcome.not_tried.is_empty() {
+        let files = count_with_noun(outcome.not_tried.len(), "file was", "files were");
         parts.push(format!("stopped, {files} not tried"));
     }
     if let Some(first) = first_skipped(&outcome.failed).first() {
