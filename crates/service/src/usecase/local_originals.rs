@@ -49,7 +49,9 @@ impl Deployment {
                 require_none_missing(&missing)?;
             }
             let records: Vec<(MediaRecord, PathBuf)> = self.store.read(|c| {
-                rows.iter().filter_map(|row| media::picture_of(c, dataset, *row).transpose()).collect()
+                rows.iter()
+                    .filter_map(|row| media::picture_of(c, dataset, *row).transpose())
+                    .collect()
             })?;
             let (frames, files): (Vec<_>, Vec<_>) =
                 records.into_iter().partition(|(record, _)| record.frame.is_some());
