@@ -205,8 +205,9 @@ impl Deployment {
             self.apply_settings(&mut current, name);
             dataset::upsert(tx, &current)?;
             let has_lost_uploads = source::add_unknown_uploads(tx, id, &uploaded)?;
-            let has_lost_uploads = has_lost_uploads || current.patterns != record.patterns;
-            let outdated = self.choose_language(tx, &current)? || has_lost_uploads;
+            let has_other_patterns = current.patterns != record.patterns;
+            let outdated =
+                self.choose_language(tx, &current)? || has_lost_uploads || has_other_patterns;
             if indexing_task::find_running(tx, id)?.is_some()
                 || !(outdated || self.needs_indexing(tx, &current, scan.as_ref())?)
             {

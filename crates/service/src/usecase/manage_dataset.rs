@@ -82,10 +82,12 @@ impl Deployment {
     /// Removes a dataset from the index. The folder and the uploads of the dataset stay. They become the same dataset
     /// again when the folder is opened again.
     pub(crate) fn remove_dataset(&self, id: DatasetId) -> Result<RemovedDataset, ServiceError> {
+        let record = self.require_dataset(id)?;
+        self.require_write_access(&record)?;
         let uploads = self.count_uploads(id)?;
         // The index is the only place of tags that are not written yet. If they cannot be written, every change of tags
         // said so.
-        let can_write = self.tag_writer.synchronize(&self.require_dataset(id)?)?.is_empty();
+        let can_write = self.tag_writer.synchronize(&record)?.is_empty();
         let (folder, exports) = self.change_at_rest(id, "remove", |tx, record| {
             let tags = tagged_files::state(tx, id)?;
             if can_write && tags.revision > tags.written {

@@ -494,7 +494,7 @@ async fn an_edited_file_is_read_and_a_bad_line_loses_only_itself() {
     assert!(problems.contains("kept as .tessera/tags.replaced.jsonl"), "{problems}");
     let place = service.stop().await;
     let former = fs::read_to_string(place.picture(".tessera/tags.replaced.jsonl")).unwrap();
-    assert_eq!(former, text, "an edit can be taken back");
+    assert_eq!(former, text, "the edit can be undone");
     let added = "{\"path\":\"sub/c.png\",\"tags\":[\"y\"]}\n{\"path\":\n";
     place.put(FILE, format!("{added}{}\n", edited[0]).as_bytes());
     let service = Service::at(place, true).await;
