@@ -29,7 +29,7 @@ use tessera_media::{
     ingest::disk_quota::ClaimedFile,
     object_storage::{BucketFolder, ObjectUri, StorageError, archive_name},
 };
-use tessera_model::{ExportTaskId, Operation};
+use tessera_model::{ExportTaskId, Status};
 use tessera_store::{
     Connection, Store, StoreError,
     dataset::{self, DatasetRecord},
@@ -240,15 +240,16 @@ fn write_snapshot(
     Ok((export.media_count, missing))
 }
 
-/// Fails if the dataset was changed since the export was requested and is not READY again.
+/// Fails if the dataset is only partly indexed, which it may be since the export was requested.
 fn require_indexed(connection: &Connection, dataset: &DatasetRecord) -> Result<(), TaskError> {
     if indexing_task::find_running(connection, dataset.id)?.is_some() {
         // The indexing began after the export was taken. The export is taken again after it.
         return Err(TaskError::Stopped);
     }
-    let denied = dataset.status.allows(Operation::Export).denial_reason();
-    denied.map_or(Ok(()), |reason| {
-        let status = dataset.status.as_str();
-        Err(TaskError::Failed(format!("its dataset is {status}: {reason}. Then export again")))
-    })
+    // Media that were added meanwhile lack only their clusters.
+    if matches!(dataset.status, Status::Ready | Status::PartialIndex) {
+        return Ok(());
+    }
+    let status = dataset.status.as_str();
+    Err(TaskError::Failed(format!("its dataset is {status}. Resolve the error, and export again")))
 }

@@ -124,7 +124,7 @@ impl Deployment {
     pub(crate) fn rescan(
         &self,
         id: DatasetId,
-        patterns: Option<PatternLists>,
+        patterns: Option<&PatternLists>,
     ) -> Result<RescanResult, ServiceError> {
         let record = self.require_dataset(id)?;
         self.require_write_access(&record)?;
@@ -152,7 +152,7 @@ impl Deployment {
         if is_missing(&record.folder) {
             return Err(ServiceError::Conflict(FOLDER_MISSING.to_owned()));
         }
-        let (changes, is_indexing) = until_current(|| self.rescan_folder(id, patterns.as_ref()))?;
+        let (changes, is_indexing) = until_current(|| self.rescan_folder(id, patterns))?;
         if is_indexing {
             self.tasks.wake();
         }

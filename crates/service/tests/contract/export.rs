@@ -542,6 +542,6 @@ async fn an_export_waits_for_the_indexing_of_its_dataset() {
     place.change("UPDATE dataset SET status = 'INDEXING'; UPDATE dataset SET status = 'ERROR'");
     let service = service.again(DeploymentSettings::default()).await;
     let task = ended(&service, &started).await;
-    let message = "its dataset is ERROR: resolve the error first. Then export again";
+    let message = "its dataset is ERROR. Resolve the error, and export again";
     assert_eq!((&task["status"], &task["result_message"]), (&json!("FAILED"), &json!(message)));
 }
