@@ -22,6 +22,8 @@ OBJECT = pa.struct(
         ("is_crowd", pa.bool_()),
         ("uniqueness_score", pa.float64()),
         ("issues", pa.list_(ISSUE)),
+        ("user_tags", pa.list_(pa.string())),
+        ("user_rating", pa.int32()),
     ]
 )
 TYPES = {

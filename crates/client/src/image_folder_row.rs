@@ -63,6 +63,9 @@ fn object(properties: &Value) -> Value {
     // Whole numbers are written with a decimal point, because readers take the type of a column from its first rows.
     let sides: Vec<f64> = sides.into_iter().flatten().filter_map(Value::as_f64).collect();
     let or_empty = |name: &str| properties.get(name).cloned().unwrap_or_else(|| json!([]));
+    let items = &properties[column::METADATA_ITEMS];
+    let tags = typed_items(items).filter(|(kind, _)| *kind == "user_tag");
+    let tags: Value = tags.filter_map(|(_, tag)| first_text(tag, &["tag_name"])).collect();
     json!({
         "label": first_text(properties, &["category_name"]),
         "bbox": sides,
@@ -72,7 +75,9 @@ fn object(properties: &Value) -> Value {
         "keypoints": or_empty("keypoints"),
         "is_crowd": properties.get("is_crowd").and_then(Value::as_bool).unwrap_or_default(),
         column::UNIQUENESS_SCORE: number(properties, column::UNIQUENESS_SCORE),
-        column::ISSUES: issues(&properties[column::METADATA_ITEMS]),
+        column::ISSUES: issues(items),
+        column::USER_TAGS: tags,
+        column::USER_RATING: properties.get(column::USER_RATING),
     })
 }
 
@@ -96,7 +101,8 @@ mod tests {
         let typed = |kind: &str, properties: Value| json!({"type": kind, "properties": properties});
         let dark = typed("issue", json!({"issue_type": "dark", "confidence": 1}));
         let ear = json!({"category_name": "ear", "bbox": [1, 2, 3.5, 4], "score": 0.5,
-                         "keypoints": [1.0, 2.0, 2.0], "metadata_items": [dark]});
+                         "keypoints": [1.0, 2.0, 2.0], "user_rating": 4,
+                         "metadata_items": [dark, typed("user_tag", json!({"tag_name": "left"}))]});
         let items = [
             typed("caption", json!({"text": "A cat."})),
             typed("image_label", json!({"category_name": "cat"})),
@@ -113,7 +119,8 @@ mod tests {
             "weather": "fog",
             "objects": [{"label": "ear", "bbox": [1.0, 2.0, 3.5, 4.0], "score": 0.5,
                          "polygons": [], "mask": null, "keypoints": [1.0, 2.0, 2.0],
-                         "is_crowd": false, "uniqueness_score": null, "issues": dark}],
+                         "is_crowd": false, "uniqueness_score": null, "issues": dark,
+                         "user_tags": ["left"], "user_rating": 4}],
         });
         assert_eq!(row, expected);
     }

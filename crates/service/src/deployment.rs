@@ -200,11 +200,16 @@ impl Deployment {
         let id = record.id;
         let uploaded = uploaded_folders(&self.store, &self.originals, id)?;
         let begun = self.store.write(|tx| {
-            dataset::upsert(tx, &record)?;
+            // Another request may have changed the dataset since the scan began.
+            let mut current = dataset::find(tx, id)?.unwrap_or_else(|| record.clone());
+            self.apply_settings(&mut current, name);
+            dataset::upsert(tx, &current)?;
             let has_lost_uploads = source::add_unknown_uploads(tx, id, &uploaded)?;
-            let outdated = self.choose_language(tx, &record)? || has_lost_uploads;
+            let has_other_patterns = current.patterns != record.patterns;
+            let outdated =
+                self.choose_language(tx, &current)? || has_lost_uploads || has_other_patterns;
             if indexing_task::find_running(tx, id)?.is_some()
-                || !(outdated || self.needs_indexing(tx, &record, scan.as_ref())?)
+                || !(outdated || self.needs_indexing(tx, &current, scan.as_ref())?)
             {
                 return Ok(None);
             }

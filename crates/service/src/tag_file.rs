@@ -19,7 +19,7 @@ use std::{
 
 use crate::originals::storage_location;
 use serde::{Deserialize, Serialize};
-use tessera_files::{error_name, if_exists, shared_temporary, write_shared_file};
+use tessera_files::{error_name, if_exists, shared_temporary, write_new_file, write_shared_file};
 use tessera_media::ingest::{
     OriginalFiles as _, SandboxedDir, TAGS_FOLDER, parquet_images::containing_file,
 };
@@ -107,15 +107,10 @@ pub(crate) fn synchronize(
     };
     let known = store.read(|c| tagged_files::state(c, record.id))?;
     let changed = found.as_ref().filter(|bytes| known.file != Some(hash(bytes)));
-    if let Some(bytes) = changed {
-        let unreadable = import(store, record.id, bytes)?;
-        problems.extend(report(&unreadable));
-        if !unreadable.is_empty() {
-            match location.set_damaged_aside() {
-                Ok(kept) => problems.push(kept),
-                Err(cause) => return Ok([problems, unusable(&cause)].concat()),
-            }
-        }
+    if let Some(bytes) = changed
+        && let Err(cause) = replace_tags(store, record.id, &location, bytes, &mut problems)?
+    {
+        return Ok([problems, unusable(&cause)].concat());
     }
     let (state, snapshot) = store.read(|c| {
         Ok((tagged_files::state(c, record.id)?, tagged_files::snapshot(c, record.id)?))
@@ -137,25 +132,73 @@ fn hash(bytes: &[u8]) -> [u8; 32] {
     *blake3::hash(bytes).as_bytes()
 }
 
-/// Replaces the tags of a dataset by those of a file. Tags that are not written yet stay. Returns the unreadable lines.
+/// Replaces the tags of a dataset by those of a file that another program has changed. Further files keep the tags that
+/// the file lacks, and the lines that cannot be read. `problems` names these files.
+fn replace_tags(
+    store: &Store,
+    dataset: DatasetId,
+    location: &TagFolder,
+    bytes: &[u8],
+    problems: &mut Vec<String>,
+) -> Result<io::Result<()>, StoreError> {
+    let read = read_lines(dataset, bytes);
+    let (known, former) = store
+        .read(|c| Ok((tagged_files::state(c, dataset)?, tagged_files::snapshot(c, dataset)?)))?;
+    let removes = read.unreadable.is_empty() && known.revision == known.written;
+    if removes && lacks_any(&read.content, &former) {
+        match location.set_aside("replaced", &write_lines(dataset, &former)) {
+            Ok(name) => problems.push(format!(
+                "{TAGS_FOLDER}/{FILE} was changed and lacks tags; the tags before are kept as {TAGS_FOLDER}/{name}"
+            )),
+            Err(cause) => return Ok(Err(cause)),
+        }
+    }
+    import(store, dataset, &read, &hash(bytes))?;
+    problems.extend(report(&read.unreadable));
+    if read.unreadable.is_empty() {
+        return Ok(Ok(()));
+    }
+    let kept = location.set_aside("damaged", bytes);
+    Ok(kept.map(|name| {
+        problems.push(format!("the file with these lines is kept as {TAGS_FOLDER}/{name}"));
+    }))
+}
+
+/// Whether a file lacks a tag or a rating that the index has.
+fn lacks_any(file: &TagSnapshot, index: &TagSnapshot) -> bool {
+    let place = |it: &TaggedFile| {
+        let numbers = it.seconds.into_iter().chain(it.region.into_iter().flatten());
+        (it.path.clone(), numbers.map(f64::to_bits).collect::<Vec<u64>>())
+    };
+    let found: HashMap<_, &UserTags> = file.files.iter().map(|it| (place(it), &it.given)).collect();
+    let names: BTreeSet<&String> = file.definitions.iter().map(|tag| &tag.name).collect();
+    index.definitions.iter().any(|tag| !names.contains(&tag.name))
+        || index.files.iter().any(|it| {
+            found.get(&place(it)).is_none_or(|given| {
+                it.given.tags.iter().any(|tag| !given.tags.contains(tag))
+                    || (it.given.rating > 0 && given.rating == 0)
+            })
+        })
+}
+
+/// Replaces the tags of a dataset by those of a file with this hash. Tags that are not written yet stay.
 fn import(
     store: &Store,
     dataset: DatasetId,
-    bytes: &[u8],
-) -> Result<Vec<(usize, String)>, StoreError> {
-    let ReadFile { content, unreadable } = read_lines(dataset, bytes);
+    read: &ReadFile,
+    hash: &[u8; 32],
+) -> Result<(), StoreError> {
     store.write(|tx| {
         // Tags may have been changed while the file was read.
         let known = tagged_files::state(tx, dataset)?;
-        let keep = !unreadable.is_empty() || known.revision > known.written;
-        tagged_files::import(tx, dataset, &content, keep)?;
+        let keep = !read.unreadable.is_empty() || known.revision > known.written;
+        tagged_files::import(tx, dataset, &read.content, keep)?;
         if !keep {
             let revision = tagged_files::state(tx, dataset)?.revision;
-            tagged_files::mark_written(tx, dataset, revision, &hash(bytes))?;
+            tagged_files::mark_written(tx, dataset, revision, hash)?;
         }
         Ok(())
-    })?;
-    Ok(unreadable)
+    })
 }
 
 /// Returns why the tags of a dataset cannot be written beside it, if they cannot. It is safe to send to clients.
@@ -271,6 +314,7 @@ impl TagFolder {
         self.dataset.join(TAGS_FOLDER).join(name)
     }
 
+    /// Returns `None` if there is no file, or if it has no lines, as a failed copy leaves it.
     fn read(&self) -> io::Result<Option<Vec<u8>>> {
         let Some(folder) = if_exists(SandboxedDir::open(&self.dataset))? else { return Ok(None) };
         let relative = Path::new(TAGS_FOLDER).join(FILE);
@@ -280,16 +324,16 @@ impl TagFolder {
         if bytes.len() as u64 > MAX_BYTES {
             return Err(io::Error::other("it is larger than 512 MiB"));
         }
-        Ok(Some(bytes))
+        Ok(Some(bytes).filter(|bytes| !bytes.trim_ascii().is_empty()))
     }
 
-    /// Gives a file with unreadable lines an unused name before it is written again, and reports the name.
-    fn set_damaged_aside(&self) -> io::Result<String> {
-        let numbered = (2..).map(|number| format!("tags.damaged-{number}.jsonl"));
-        for name in std::iter::once("tags.damaged.jsonl".to_owned()).chain(numbered) {
-            if if_exists(fs::symlink_metadata(self.path(&name)))?.is_none() {
-                fs::rename(self.path(FILE), self.path(&name))?;
-                return Ok(format!("the file with these lines is kept as {TAGS_FOLDER}/{name}"));
+    /// Writes what would be lost to a file with an unused name, and returns the name.
+    fn set_aside(&self, kind: &str, lines: &[u8]) -> io::Result<String> {
+        let numbered = (2..).map(|number| format!("tags.{kind}-{number}.jsonl"));
+        for name in std::iter::once(format!("tags.{kind}.jsonl")).chain(numbered) {
+            match write_new_file(&self.path(&name), lines) {
+                Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {}
+                written => return written.map(|()| name),
             }
         }
         Err(io::ErrorKind::AlreadyExists.into())
@@ -307,6 +351,8 @@ impl TagFolder {
 fn read_lines(dataset: DatasetId, bytes: &[u8]) -> ReadFile {
     let content = TagSnapshot { definitions: Vec::new(), files: Vec::new() };
     let mut read = ReadFile { content, unreadable: Vec::new() };
+    // Some editors write a byte order mark.
+    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     for (number, line) in (1..).zip(bytes.split(|byte| *byte == b'\n')) {
         if line.trim_ascii().is_empty() {
             continue;
@@ -557,7 +603,8 @@ mod tests {
         let store = Store::open(data.path()).unwrap();
         let record = DatasetRecord::new(DatasetId(Uuid::nil()), "demo", folder.path(), 1);
         store.write(|tx| dataset::upsert(tx, &record)).unwrap();
-        import(&store, record.id, b"{\"path\":\"a.jpg\",\"tags\":[\"night\"]}\n").unwrap();
+        let file = b"{\"path\":\"a.jpg\",\"tags\":[\"night\"]}\n";
+        import(&store, record.id, &read_lines(record.id, file), &hash(file)).unwrap();
         store.write(|tx| tags::create(tx, record.id, ["day"])).unwrap();
         fs::write(folder.path().join("x.txt"), "x").unwrap();
         let missing =
@@ -579,7 +626,8 @@ mod tests {
         store.write(|tx| dataset::upsert(tx, &record)).unwrap();
         let line = |number| format!("{{\"tag\":\"tag {number}\"}}\n");
         let lines: String = (0..2_000).map(line).collect();
-        assert!(import(&store, record.id, lines.as_bytes()).unwrap().is_empty());
+        let read = read_lines(record.id, lines.as_bytes());
+        import(&store, record.id, &read, &hash(lines.as_bytes())).unwrap();
         assert_eq!(store.read(|c| tags::definitions(c, record.id)).unwrap().len(), 2_000);
         assert_eq!(store.read(|c| tagged_files::state(c, record.id)).unwrap().revision, 1);
     }
@@ -608,7 +656,7 @@ mod tests {
         store.write(|tx| dataset::upsert(tx, &record)).unwrap();
         store.write(|tx| tags::create(tx, record.id, ["night"])).unwrap();
         let file = b"{\"tag\":\"day\"}\n";
-        assert!(import(&store, record.id, file).unwrap().is_empty());
+        import(&store, record.id, &read_lines(record.id, file), &hash(file)).unwrap();
         let defined = store.read(|c| tags::definitions(c, record.id)).unwrap();
         let names: Vec<&str> = defined.iter().map(|tag| &*tag.name).collect();
         assert_eq!(names, ["night", "day"]);

@@ -121,7 +121,7 @@ pub fn with_previews(
         })?;
     let rows: Vec<i64> =
         shown.iter().flat_map(|shown| shown.best_members.iter().map(|&(row, _)| row)).collect();
-    let mut previews = previews_of(connection, &rows)?;
+    let mut previews = previews_of(connection, dataset, &rows)?;
     let with_members = |shown: &ClusterMatch| {
         let mut cluster = clusters.remove(&shown.cluster)?;
         let mut scores = Vec::new();
@@ -304,8 +304,12 @@ impl StoredPreview {
     }
 }
 
-/// Reads the previews of media rows. A page needs up to 900 of them, so no other columns are read.
-pub fn previews_of(connection: &Connection, rows: &[i64]) -> Result<HashMap<i64, StoredPreview>> {
+/// Reads the previews of media rows of a dataset. A page needs up to 900 of them, so no other columns are read.
+pub fn previews_of(
+    connection: &Connection,
+    dataset: DatasetId,
+    rows: &[i64],
+) -> Result<HashMap<i64, StoredPreview>> {
     let sql = concat!(
         "SELECT id, path, width, height, content, caption, region, frame, seconds,
                 require(media.intact), row, size, modified, ",
@@ -314,9 +318,9 @@ pub fn previews_of(connection: &Connection, rows: &[i64]) -> Result<HashMap<i64,
         picture_labels!(),
         ", labels, ",
         model_labels!(),
-        " FROM media WHERE row IN"
+        " FROM media WHERE dataset = ?1 AND row IN"
     );
-    query::all_listed(connection, sql, params![], rows, |row| {
+    query::all_listed(connection, sql, params![dataset.0], rows, |row| {
         let picture_labels: Vec<String> = from_json(row, 14)?;
         let preview = StoredPreview {
             media: MediaId(row.get(0)?),

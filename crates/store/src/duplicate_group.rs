@@ -153,7 +153,7 @@ pub fn with_previews(
         })?;
     let rows: Vec<i64> =
         shown.iter().flat_map(|shown| shown.best_members.iter().map(|&(row, _)| row)).collect();
-    let media = media::records_of(connection, &rows)?;
+    let media = media::records_of(connection, dataset, &rows)?;
     let group = |shown: &ClusterMatch| {
         let members = shown.best_members.iter();
         let found = members.filter_map(|(row, score)| Some((media.get(row)?, *score)));

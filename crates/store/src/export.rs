@@ -156,12 +156,15 @@ pub fn find_unfinished(
     query::find(transaction, &sql, params![id.0], read_export)
 }
 
-/// Returns the oldest unfinished export on which no worker has a lease.
+/// Returns the oldest unfinished export on which no worker has a lease. An export waits for the indexing of its dataset,
+/// because a dataset that is being indexed lacks captions and clusters.
 pub fn next_unleased(transaction: &Transaction) -> Result<Option<ExportRecord>> {
     let sql = format!(
         "{SELECT_EXPORT} status IN ('INIT', 'IN_PROGRESS')
            AND NOT EXISTS (SELECT 1 FROM lease WHERE expires_at > ?1
                            AND task = 'export/' || lower(hex(export.id)))
+           AND NOT EXISTS (SELECT 1 FROM indexing_task
+                           WHERE indexing_task.dataset = export.dataset AND stage = 'RUNNING')
          ORDER BY created_at LIMIT 1"
     );
     query::find(transaction, &sql, params![store_now(transaction)?], read_export)
@@ -205,13 +208,17 @@ pub fn of_dataset(
     })
 }
 
-/// Deletes exports that ended longer ago than `retention`. Returns their identifiers.
-pub fn delete_expired(connection: &Connection, retention: Duration) -> Result<Vec<ExportTaskId>> {
-    let sql = "DELETE FROM export WHERE status IN ('COMPLETED', 'FAILED') AND ended_at < ?1
-               RETURNING id";
+/// Returns the exports that ended longer ago than `retention`.
+pub fn expired(connection: &Connection, retention: Duration) -> Result<Vec<ExportTaskId>> {
+    let sql = "SELECT id FROM export WHERE status IN ('COMPLETED', 'FAILED') AND ended_at < ?1";
     let retention = i64::try_from(retention.as_micros()).unwrap_or(i64::MAX);
     let newest = now_micros().saturating_sub(retention);
     query::all(connection, sql, params![newest], |row| row.get(0).map(ExportTaskId))
+}
+
+pub fn delete_all(connection: &Connection, exports: &[ExportTaskId]) -> Result<()> {
+    let sql = "DELETE FROM export WHERE id = ?1";
+    query::execute_each(connection, sql, exports, |export, run| run(params![export.0]))
 }
 
 /// Selects media for a selective export. For an object, its image is selected. Returns the number of selected media.

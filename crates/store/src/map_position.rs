@@ -45,21 +45,25 @@ pub fn width(connection: &Connection, dataset: DatasetId, entity: EntityType) ->
     Ok(width.unwrap_or_default())
 }
 
-/// Returns the points of some rows in the same order. Rows without a position are left out.
-pub fn points_of(connection: &Connection, rows: &[i64]) -> Result<Vec<StoredMapPoint>> {
+/// Returns the points of some rows of a dataset in the same order. Rows without a position are left out.
+pub fn points_of(
+    connection: &Connection,
+    dataset: DatasetId,
+    rows: &[i64],
+) -> Result<Vec<StoredMapPoint>> {
     let sql = format!(
         "SELECT media.row, media.id, media.path, media.frame, media.seconds, media.labels, {},
            media.tags, {}, media.sharpness, media.brightness, map_position.x, map_position.y,
            {ASSIGNMENT_COLUMNS}, require(media.intact), require(map_position.intact)
          FROM media JOIN map_position ON map_position.media = media.row
-         JOIN place ON place.media = media.row WHERE media.row IN",
+         JOIN place ON place.media = media.row WHERE media.dataset = ?1 AND media.row IN",
         model_labels!(),
         user_given!("tags", "'[]'"),
     );
     let mut points = Vec::with_capacity(rows.len());
     for rows in rows.chunks(POINTS_PER_STATEMENT) {
         let mut found: HashMap<i64, Option<StoredMapPoint>> =
-            query::all_listed(connection, &sql, params![], rows, |row| {
+            query::all_listed(connection, &sql, params![dataset.0], rows, |row| {
                 Ok((row.get(0)?, read_point(row)?))
             })?;
         points.extend(rows.iter().filter_map(|row| found.remove(row).flatten()));

@@ -340,14 +340,19 @@ pub fn find(connection: &Connection, id: MediaId) -> Result<Option<(MediaRecord,
     })
 }
 
-/// Finds the picture of a media item by its row: the item itself, or the image that contains an object. Returns it with
-/// the folder of its source.
-pub fn picture_of(connection: &Connection, row: i64) -> Result<Option<(MediaRecord, PathBuf)>> {
+/// Finds the picture of a media item of a dataset by its row: the item itself, or the image that contains an object.
+/// Returns it with the folder of its source.
+pub fn picture_of(
+    connection: &Connection,
+    dataset: DatasetId,
+    row: i64,
+) -> Result<Option<(MediaRecord, PathBuf)>> {
     let sql = format!(
         "SELECT {MEDIA_COLUMNS}, source.folder FROM media JOIN source ON source.row = media.source
-         WHERE media.row = (SELECT coalesce(parent, row) FROM media WHERE row = ?1)"
+         WHERE media.dataset = ?1
+           AND media.row = (SELECT coalesce(parent, row) FROM media WHERE row = ?2)"
     );
-    query::find(connection, &sql, params![row], |row| {
+    query::find(connection, &sql, params![dataset.0, row], |row| {
         read_with_folder(connection.index_folder(), row)
     })
 }
@@ -425,13 +430,15 @@ pub fn location(connection: &Connection, id: MediaId) -> Result<Option<(PathBuf,
     })
 }
 
-/// Reads the media items in some rows.
+/// Reads the media items of a dataset in some rows.
 pub(crate) fn records_of(
     connection: &Connection,
+    dataset: DatasetId,
     rows: &[i64],
 ) -> Result<HashMap<i64, MediaRecord>> {
-    let sql = format!("SELECT {MEDIA_COLUMNS} FROM media WHERE media.row IN");
-    query::all_listed(connection, &sql, params![], rows, |row| {
+    let sql =
+        format!("SELECT {MEDIA_COLUMNS} FROM media WHERE media.dataset = ?1 AND media.row IN");
+    query::all_listed(connection, &sql, params![dataset.0], rows, |row| {
         read_media(row).map(|media| (media.row, media))
     })
 }

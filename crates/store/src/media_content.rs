@@ -19,9 +19,9 @@ pub struct MediaContent {
     pub has_caption: bool,
     /// Whether the image or frame has labels, also of a model.
     pub has_labels: bool,
-    /// Whether the image or frame has tags, of sidecars or of users.
+    /// Whether there are tags, of sidecars or of users.
     pub has_tags: bool,
-    /// The rating that users have given to the image or frame, or 0.
+    /// The rating that users have given, or 0.
     pub rating: u8,
     /// The number of rows with columns of the user's own: 1 or 0.
     pub extra_columns: u64,
@@ -57,9 +57,9 @@ pub fn for_each_content<E: From<QueryError>>(
             each(read_content(row)?)
         });
     };
-    let pictures = "SELECT coalesce(parent, row) FROM media WHERE row = ?1";
+    let pictures = "SELECT coalesce(parent, row) FROM media WHERE row = ?1 AND dataset = ?2";
     let mut batch = StatementBatch::returning(connection, pictures, |row| row.get::<i64>(0));
-    selected.keys().try_for_each(|row| batch.add(params![row]))?;
+    selected.keys().try_for_each(|row| batch.add(params![row, dataset.0]))?;
     let pictures: Vec<i64> = BTreeSet::from_iter(batch.finish()?).into_iter().collect();
     let sql = format!("SELECT {COLUMNS} FROM media WHERE row = ?1 OR parent = ?1");
     for pictures in pictures.chunks(PICTURES_AT_A_TIME) {
@@ -78,8 +78,8 @@ fn read_content(row: &Row) -> Result<MediaContent> {
         file_name: file_name(&path_from_bytes(row.get(0)?), read_frame(row, 1)?),
         has_caption: row.get(4)?,
         has_labels: !is_object && labels.len() + model_labels.len() > 0,
-        has_tags: !is_object && tags.len() + given_tags.len() > 0,
-        rating: if is_object { 0 } else { row.get(12)? },
+        has_tags: tags.len() + given_tags.len() > 0,
+        rating: row.get(12)?,
         extra_columns: row.get(9)?,
         label: is_object.then(|| labels.into_iter().next().unwrap_or_default()),
         annotation: from_json::<Option<_>>(row, 7)?.unwrap_or_default(),

@@ -573,9 +573,7 @@ fn bring_back(
 ) -> Result<()> {
     delete_definition(transaction, dataset, &tag.name)?;
     restore(transaction, dataset, std::slice::from_ref(tag))?;
-    // A tag of another dataset may have the row by now.
-    let sql = "UPDATE tag SET row = ?3 WHERE dataset = ?1 AND name = ?2
-               AND NOT EXISTS (SELECT 1 FROM tag WHERE row = ?3)";
+    let sql = "UPDATE tag SET row = ?3 WHERE dataset = ?1 AND name = ?2";
     query::execute(transaction, sql, params![dataset.0, tag.name, row])
 }
 

@@ -1,7 +1,7 @@
 //! The bodies with which a local service lists and changes tags and ratings. They are not part of the API document, so
 //! their paths are below [`LOCAL_PREFIX`](crate::endpoints::LOCAL_PREFIX).
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json, value::RawValue};
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -69,10 +69,17 @@ pub struct TagEditBody<'a> {
     #[serde(default)]
     pub only_existing: bool,
     /// The media items. Without them and without files, the parameters of the search select media items.
-    #[serde(borrow)]
+    #[serde(default, borrow, deserialize_with = "given")]
     pub media_selection: Option<&'a RawValue>,
     /// The files, by their paths.
+    #[serde(default, deserialize_with = "given")]
     pub files: Option<Vec<String>>,
+}
+
+/// Reads a field that may be missing, but not null. A program whose list of media items is missing by mistake must not
+/// change other media items.
+fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(value: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(value).map(Some)
 }
 
 /// The body of a request that creates, recolors, renames or deletes a tag.
@@ -90,6 +97,7 @@ pub struct TagDefinitionBody {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UndoBody {
+    #[serde(default, deserialize_with = "given")]
     pub change_id: Option<Uuid>,
 }
 

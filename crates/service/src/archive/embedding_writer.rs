@@ -2,7 +2,7 @@
 //! `NumPy` with a list of names. The files get their names when they are complete, and overwrite nothing.
 
 use std::{
-    fs::File,
+    fs::{self, File},
     io::{self, BufWriter, Seek as _, Write as _},
     path::{Path, PathBuf},
 };
@@ -111,7 +111,10 @@ impl EmbeddingWriter {
                 let list_path = names.target.clone();
                 // The array comes last, so that an array never lacks its names.
                 names.publish(list)?;
-                file.publish(array)?;
+                file.publish(array).inspect_err(|_| {
+                    // The list was published just now, and would be in the way of another try.
+                    let _ = fs::remove_file(&list_path);
+                })?;
                 Ok(Some(list_path))
             }
         }

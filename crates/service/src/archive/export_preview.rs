@@ -19,11 +19,13 @@ const WITHOUT_MASKS: &[ExportFormat] = &[Yolo, YoloSegment, YoloPose, Voc, Csv];
 /// What happens to media, in which formats, and to which items.
 type Rule = (&'static str, &'static [ExportFormat], fn(&MediaContent) -> bool);
 
-const OMISSIONS: [Rule; 16] = [
+const OMISSIONS: [Rule; 18] = [
     ("captions left out", OBJECTS_ONLY, |it| it.has_caption),
     ("images without their labels", WITHOUT_LABELS, |it| it.has_labels),
-    ("images without their user tags", WITHOUT_LABELS, |it| it.has_tags),
-    ("images without your ratings", WITHOUT_LABELS, |it| it.rating > 0),
+    ("images without their user tags", WITHOUT_LABELS, |it| it.label.is_none() && it.has_tags),
+    ("images without your ratings", WITHOUT_LABELS, |it| it.label.is_none() && it.rating > 0),
+    ("objects without their user tags", WITHOUT_LABELS, |it| it.label.is_some() && it.has_tags),
+    ("objects without your ratings", WITHOUT_LABELS, |it| it.label.is_some() && it.rating > 0),
     ("images without your own columns", WITHOUT_LABELS, |it| it.extra_columns > 0),
     ("scores left out", OBJECTS_ONLY, |it| it.annotation.score.is_some()),
     ("objects without their polygons", &[Yolo, YoloPose, Voc, Csv], has_polygons),

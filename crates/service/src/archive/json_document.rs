@@ -12,7 +12,7 @@ use super::{
     },
 };
 use crate::task_error::TaskError;
-use tessera_store::{export::ExportEntry, now_micros};
+use tessera_store::{export::ExportEntry, media::MediaRecord, now_micros};
 use tessera_wire::{export::column, fields::format_iso8601, preview::write_columns};
 
 pub(super) fn write_json(
@@ -79,7 +79,7 @@ fn metadata_items(item: &MetadataRow) -> Vec<Value> {
     items.extend(media.all_labels().map(|name| typed("image_label", &label(name))));
     items.extend(item.objects.iter().map(|object| object_label(object, item.url.as_deref())));
     items.extend(media.caption.iter().map(|text| typed("caption", &json!({"caption": text}))));
-    items.extend(media.all_tags().map(|tag| typed("user_tag", &json!({"tag_name": tag}))));
+    items.extend(tag_items(media));
     if let Some((name, seconds)) = video_info(media) {
         let properties = json!({ column::VIDEO_NAME: name, column::FRAME_TIMESTAMP: seconds });
         items.push(typed("video_info", &properties));
@@ -99,6 +99,7 @@ fn object_label(object: &ExportEntry, url: Option<&str>) -> Value {
         let separator = if url.contains('?') { '&' } else { '#' };
         format!("{url}{separator}object_id={}", media.id)
     });
+    let items: Vec<Value> = issue_items(object).chain(tag_items(media)).collect();
     let mut properties = json!({
         "original_id": -1,
         "category_name": media.labels.first(),
@@ -106,13 +107,20 @@ fn object_label(object: &ExportEntry, url: Option<&str>) -> Value {
         "bbox": bounding_box(media),
         "uniqueness_score": uniqueness(object),
         "url": url,
-        "metadata_items": issue_items(object).collect::<Vec<_>>(),
+        column::METADATA_ITEMS: items,
     });
+    if let Some(rating) = media.rating() {
+        properties[column::USER_RATING] = rating.into();
+    }
     // What the annotation says becomes further properties.
     for (name, value) in json!(object.annotation).as_object().into_iter().flatten() {
         properties[name] = value.clone();
     }
     typed("object_label", &properties)
+}
+
+fn tag_items(media: &MediaRecord) -> impl Iterator<Item = Value> {
+    media.all_tags().map(|tag| typed("user_tag", &json!({"tag_name": tag})))
 }
 
 fn issue_items(entry: &ExportEntry) -> impl Iterator<Item = Value> {

@@ -272,6 +272,8 @@ pub(crate) struct MissingPictures {
     pub folders: BTreeSet<String>,
     /// The pictures whose files have changed since they were indexed, by row.
     pub changed: BTreeMap<i64, MediaRecord>,
+    /// The number of selected media items that the dataset no longer has.
+    pub removed: u64,
 }
 
 /// The maximum number of pictures of a kind that a message names.
@@ -302,6 +304,14 @@ impl MissingPictures {
                 "{count} changed after indexing and {} left out: {}. Rescan the dataset, and export again",
                 if self.changed.len() == 1 { "was" } else { "were" },
                 first_names(&self.changed)
+            ));
+        }
+        if self.removed > 0 {
+            let count =
+                count_with_noun(self.removed, "selected media item", "selected media items");
+            parts.push(format!(
+                "{count} {} not in the dataset any more",
+                if self.removed == 1 { "is" } else { "are" }
             ));
         }
         (!parts.is_empty()).then(|| parts.join("; "))

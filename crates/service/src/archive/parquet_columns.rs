@@ -53,6 +53,8 @@ const OBJECT: &[Field<'static>] = &[
     Field::required("is_crowd", Bool),
     Field::optional(column::UNIQUENESS_SCORE, Double),
     Field::required(column::ISSUES, List(&Struct(ISSUE))),
+    Field::required(column::USER_TAGS, List(&Text)),
+    Field::optional(column::USER_RATING, Int32),
 ];
 
 /// The columns in the order of the file.
@@ -86,9 +88,7 @@ const COLUMNS: [Column; 23] = [
     }),
     (Field::required(column::LABELS, List(&Text)), |row| texts(row.entry.media.all_labels())),
     (Field::required(column::USER_TAGS, List(&Text)), |row| texts(row.entry.media.all_tags())),
-    (Field::optional(column::USER_RATING, Int32), |row| {
-        row.entry.media.rating().map_or(Cell::Absent, |rating| Cell::Int(rating.into()))
-    }),
+    (Field::optional(column::USER_RATING, Int32), |row| rating(&row.entry)),
     (Field::required(column::OBJECTS, List(&Struct(OBJECT))), |row| {
         Cell::List(row.objects.iter().map(object).collect())
     }),
@@ -105,6 +105,10 @@ fn modified_at(entry: &ExportEntry) -> Cell {
 
 fn texts<'a>(texts: impl IntoIterator<Item = &'a String>) -> Cell {
     Cell::List(texts.into_iter().map(Cell::text).collect())
+}
+
+fn rating(entry: &ExportEntry) -> Cell {
+    entry.media.rating().map_or(Cell::Absent, |rating| Cell::Int(rating.into()))
 }
 
 fn issues(entry: &ExportEntry) -> Cell {
@@ -135,6 +139,8 @@ fn object(entry: &ExportEntry) -> Cell {
         Cell::Bool(*is_crowd),
         Cell::double(uniqueness(entry)),
         issues(entry),
+        texts(entry.media.all_tags()),
+        rating(entry),
     ])
 }
 

@@ -14,6 +14,7 @@ use super::{
     text_tables::row_json,
 };
 use crate::task_error::TaskError;
+use tessera_picture::PictureFormat;
 use tessera_store::export;
 
 /// The size from which the next picture is in the next shard.
@@ -69,7 +70,9 @@ fn members(
     caption: Option<&str>,
 ) -> std::io::Result<Vec<u8>> {
     let name = row.image.as_deref().unwrap_or_default();
-    let (key, extension) = name.rsplit_once('.').unwrap_or((name, "bin"));
+    // Readers decode a picture by its extension, so that a name without one gets that of its format.
+    let by_content = || PictureFormat::detect(picture).map_or("bin", PictureFormat::extension);
+    let (key, extension) = name.rsplit_once('.').unwrap_or_else(|| (name, by_content()));
     let mut tar = Builder::new(Vec::with_capacity(picture.len() + (16 << 10)));
     let mut append = |extension: &str, bytes: &[u8]| {
         let mut header = Header::new_gnu();

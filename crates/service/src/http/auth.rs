@@ -129,7 +129,8 @@ impl Authenticator {
 }
 
 impl Login {
-    /// Returns the accepted key pairs. A login that was revoked is accepted for at most a second.
+    /// Returns the accepted key pairs. A login that was revoked is accepted until they are read again, which happens
+    /// once a second while the store responds.
     async fn current(&self) -> Arc<KeyPairs> {
         let known = self.key_pairs.latest();
         self.key_pairs.get(move || known.replacement()).await
@@ -324,7 +325,7 @@ impl<T: Clone + Send + 'static> Refreshed<T> {
     }
 
     /// Returns the value. If it was not read recently, `read` reads it first; while that takes, other requests use the
-    /// previous value. If `read` returns `None`, the previous value stays.
+    /// previous value. If `read` returns `None` or takes too long, the previous value stays.
     pub async fn get(&self, read: impl FnOnce() -> Option<T> + Send + 'static) -> T {
         if let Ok(mut last) = self.last_read.try_lock()
             && last.is_none_or(|last| last.elapsed() >= LIFETIME)

@@ -152,7 +152,9 @@ pub(crate) fn preview_body(preview: StoredPreview, links: &SignedLinks) -> Previ
 
 /// Writes the day of a time in milliseconds since 1970.
 fn day(milliseconds: i64) -> Option<String> {
-    Some(OffsetDateTime::from_unix_timestamp(milliseconds / 1000).ok()?.date().to_string())
+    Some(
+        OffsetDateTime::from_unix_timestamp(milliseconds.div_euclid(1000)).ok()?.date().to_string(),
+    )
 }
 
 /// Reads the parameters of a search with the order of its result, which is an addition of this service.

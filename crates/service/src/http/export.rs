@@ -94,7 +94,7 @@ pub(crate) async fn start_export(
     links: &SignedLinks,
 ) -> Result<Json<ExportTaskBody>, Problem> {
     let (is_cheap, origin) = (scope.is_whole_dataset(), links.origin.clone());
-    let start = move |deployment: &Deployment| deployment.start_export(id, &scope, spec, origin);
+    let start = move |deployment: &Deployment| deployment.start_export(id, &scope, &spec, origin);
     let export = if is_cheap {
         state.spawn_blocking(start).await?
     } else {

@@ -126,7 +126,7 @@ pub(crate) async fn rescan(
             parse_patterns(&body).map_err(|message| Problem::invalid_body(PATTERNS, &message))?,
         );
     }
-    let rescan = move |deployment: &Deployment| deployment.rescan(id, patterns);
+    let rescan = move |deployment: &Deployment| deployment.rescan(id, patterns.as_ref());
     Ok(Json(state.run_expensive(rescan).await?.into()))
 }
 

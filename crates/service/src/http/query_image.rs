@@ -140,7 +140,8 @@ async fn read_form(
                 file = Some(image.finish());
             }
             Some(query::BOUNDING_BOX) => {
-                region = String::from_utf8(part.bytes(REGION_LIMIT).await?).ok();
+                let raw = part.bytes(REGION_LIMIT).await?;
+                region = Some(String::from_utf8_lossy(&raw).into_owned());
             }
             _ => part.skip().await?,
         }

@@ -31,7 +31,8 @@ pub(crate) async fn tags(
 }
 
 /// Adds tags to media items, removes tags from them, or rates them. The body selects the media items like an export,
-/// or lists files. A body with neither changes everything that the parameters of `explore` find.
+/// or lists files. A body with neither changes everything that the parameters of `explore` find, of which one at least
+/// must be given.
 #[utoipa::path(
     post,
     path = "/dataset/{dataset_id}/tags/change",
@@ -59,11 +60,11 @@ pub(crate) async fn change_tags(
         .map(|edit| TagEdit { only_existing, ..edit })
         .map_err(|reason| Problem::invalid_body(BODY, &capitalized(&reason)))?;
     let target = match (media_selection, files) {
-        (None, None) => TagTarget::Search(search),
+        (None, None) if !params.is_empty() => TagTarget::Search(search),
         (Some(_), None) if params.is_empty() => TagTarget::Selection(body),
         (None, Some(files)) if params.is_empty() => TagTarget::Files(files),
         _ => {
-            let reason = "Give only one of a selection, files, and the parameters of a search";
+            let reason = "Give one of a selection, files, and the parameters of a search";
             return Err(Problem::invalid_body("media_selection", reason));
         }
     };

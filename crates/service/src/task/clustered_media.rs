@@ -170,7 +170,7 @@ impl ClusterLevel {
         for (rank, clusters) in ranks.zip(clusters.chunks(CLUSTERS_AT_A_TIME)) {
             let shown = clusters.iter().flat_map(|&cluster| &self.previews[cluster]);
             let shown: Vec<i64> = shown.map(|&member| members.rows[member as usize]).collect();
-            let mut previews = clusters::previews_of(transaction, &shown)?;
+            let mut previews = clusters::previews_of(transaction, dataset, &shown)?;
             let record = |&cluster: &usize| self.record(cluster, dataset, members, &mut previews);
             let records: Vec<ClusterRecord> = clusters.iter().map(record).collect();
             clusters::insert(transaction, dataset, entity, self.granularity, rank, &records)?;

@@ -29,11 +29,12 @@ use tessera_media::{
     ingest::disk_quota::ClaimedFile,
     object_storage::{BucketFolder, ObjectUri, StorageError, archive_name},
 };
-use tessera_model::ExportTaskId;
+use tessera_model::{ExportTaskId, Status};
 use tessera_store::{
-    Connection, Store, StoreError, dataset,
+    Connection, Store, StoreError,
+    dataset::{self, DatasetRecord},
     export::{self, ExportRecord, ExportTaskState},
-    indexed_files,
+    indexed_files, indexing_task,
     lease::LeasedTask,
     source,
 };
@@ -77,15 +78,15 @@ fn run_export(context: &TaskContext, export: &ExportRecord) -> Result<(), StoreE
     })
 }
 
-/// Deletes exports that ended longer ago than they are kept, and archives on disk whose exports no longer exist.
-/// Returns the deleted exports.
-pub(crate) fn delete_expired_exports(
-    context: &WorkerContext,
-) -> Result<Vec<ExportTaskId>, StoreError> {
+/// Deletes exports that ended longer ago than they are kept, and archives on disk whose exports no longer exist. An
+/// export whose archive cannot be deleted from the bucket now is deleted at a later check.
+pub(crate) fn delete_expired_exports(context: &WorkerContext) -> Result<(), StoreError> {
     let (store, retention) = (&context.store, context.settings.export_retention);
-    let deleted = store.write(|tx| export::delete_expired(tx, retention))?;
-    remove_orphaned_files(store)?;
-    Ok(deleted)
+    let deleted = delete_archives(context, store.read(|c| export::expired(c, retention))?);
+    if !deleted.is_empty() {
+        store.write(|tx| export::delete_all(tx, &deleted))?;
+    }
+    remove_orphaned_files(store)
 }
 
 /// Removes the archives of exports that this process or another one deleted, and unfinished archives that a killed
@@ -109,23 +110,19 @@ fn remove_orphaned_files(store: &Store) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Deletes the archives of deleted exports from the bucket. Archives that cannot be deleted now stay in the list.
-pub(crate) fn delete_archives(context: &WorkerContext, exports: &mut Vec<ExportTaskId>) {
+/// Deletes archives from the bucket, if there is one. Returns the exports whose archives are gone.
+fn delete_archives(context: &WorkerContext, mut exports: Vec<ExportTaskId>) -> Vec<ExportTaskId> {
     let Some(bucket) = context.settings.bucket.as_ref().filter(|_| !exports.is_empty()) else {
-        exports.clear();
-        return;
+        return exports;
     };
     let opened = TaskContext::storage_runtime()
         .and_then(|runtime| Ok((runtime, open_bucket(&context.settings, bucket)?)));
-    if let Ok((runtime, folder)) = opened {
-        exports.retain(|export| {
-            if context.is_stopped() {
-                return true;
-            }
-            // Deleting succeeds even if the archive was never written.
-            runtime.block_on(folder.delete(&archive_name(*export))).is_err()
-        });
-    }
+    let Ok((runtime, folder)) = opened else { return Vec::new() };
+    exports.retain(|export| {
+        // Deleting succeeds even if the archive was never written.
+        !context.is_stopped() && runtime.block_on(folder.delete(&archive_name(*export))).is_ok()
+    });
+    exports
 }
 
 fn open_bucket(
@@ -223,16 +220,36 @@ fn write_snapshot(
 ) -> Result<(u64, MissingPictures), TaskError> {
     let dataset = dataset::find(connection, export.dataset)?;
     let dataset = dataset.ok_or_else(|| TaskError::Failed("its dataset is gone".to_owned()))?;
+    require_indexed(connection, &dataset)?;
     let folders = if export.spec.include_images {
         SourceFolders::open(originals, &source::all(connection, dataset.id)?)?
     } else {
         SourceFolders::default()
     };
+    let selected = export.media_count;
     let export =
         ExportRecord { media_count: export::count_media(connection, export)?, ..export.clone() };
     let (dataset, export, folders) = (&dataset, &export, &folders);
     let pictures = &originals.pictures;
     let groups = &counted_duplicates(connection, dataset.id)?;
     let content = ArchiveContent { connection, dataset, export, folders, pictures, links, groups };
-    Ok((export.media_count, archive::write(&content, file, report)?))
+    let mut missing = archive::write(&content, file, report)?;
+    if export.selective {
+        missing.removed = selected.saturating_sub(export.media_count);
+    }
+    Ok((export.media_count, missing))
+}
+
+/// Fails if the dataset is only partly indexed, which it may be since the export was requested.
+fn require_indexed(connection: &Connection, dataset: &DatasetRecord) -> Result<(), TaskError> {
+    if indexing_task::find_running(connection, dataset.id)?.is_some() {
+        // The indexing began after the export was taken. The export is taken again after it.
+        return Err(TaskError::Stopped);
+    }
+    // Media that were added meanwhile lack only their clusters.
+    if matches!(dataset.status, Status::Ready | Status::PartialIndex) {
+        return Ok(());
+    }
+    let status = dataset.status.as_str();
+    Err(TaskError::Failed(format!("its dataset is {status}. Resolve the error, and export again")))
 }

@@ -4,6 +4,7 @@
 
 use std::{
     collections::HashMap,
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, mpsc},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
@@ -12,7 +13,7 @@ use std::{
 use super::{
     WorkerContext,
     compare_folder::FoldersToCompare,
-    run_export::{delete_archives, delete_expired_exports, run_next_export},
+    run_export::{delete_expired_exports, run_next_export},
     run_indexing::run_next_indexing,
     several_processes::{RangeWorker, watch_store},
     wake_signal::WakeSignal,
@@ -68,16 +69,12 @@ impl TaskRunner {
             });
         }
         if jobs > 0 {
-            runner.start_tasks(jobs)?;
+            runner.start_tasks(jobs);
         }
         Ok(runner)
     }
 
-    fn start_tasks(&mut self, jobs: usize) -> Result<(), StoreError> {
-        let mut expired = Vec::new();
-        if self.worker.may_run_tasks() {
-            expired = delete_expired_exports(&self.worker)?;
-        }
+    fn start_tasks(&mut self, jobs: usize) {
         let mut sweep = PackSweep::default();
         let ranges = Arc::<RangeWorker>::default();
         for number in 1..=jobs {
@@ -99,13 +96,11 @@ impl TaskRunner {
             if !worker.may_run_tasks() {
                 return false;
             }
-            // If the store cannot be written, the next check deletes the exports.
-            expired.extend(delete_expired_exports(worker).unwrap_or_default());
-            delete_archives(worker, &mut expired);
+            // If the store cannot be used now, the next check deletes the exports.
+            let _ = delete_expired_exports(worker);
             sweep.run_when_due(worker);
             run_next_export(worker)
         });
-        Ok(())
     }
 
     /// Starts a thread. Whenever there may be tasks, it runs them until `run_next` finds none.
@@ -120,7 +115,9 @@ impl TaskRunner {
         let body = move || {
             loop {
                 let calls = signal.begin(number);
-                while !worker.is_stopped() && run_next(&worker) {}
+                // A panic ends only this search for tasks, so that nobody waits for a thread that is gone.
+                let mut run_next = || catch_unwind(AssertUnwindSafe(|| run_next(&worker)));
+                while !worker.is_stopped() && run_next().unwrap_or(false) {}
                 if !signal.wait(number, calls, pause) {
                     return;
                 }

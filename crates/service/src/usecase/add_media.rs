@@ -94,16 +94,30 @@ impl Deployment {
         let record = UploadRecord { dataset: id, origin };
         let uploads = &self.originals.uploads;
         let folder = uploads.accept(staging.path(), &record).map_err(failed)?;
+        let location = folder.clone();
         let batch = match record.origin {
             BatchOrigin::ObjectStorage(uri) if !is_manifest(&uri) => {
                 BatchFolder::InPlace(folder, BatchOrigin::ObjectStorage(uri))
             }
             origin => BatchFolder::Uploaded(folder, origin),
         };
-        self.start_operation(id, IndexingTaskKind::Addition, request.auto_reindex, batch)
-            .inspect_err(|_| uploads.withdraw(staging.path()))?;
-        uploads.settle(staging);
-        Ok(())
+        let started =
+            self.start_operation(id, IndexingTaskKind::Addition, request.auto_reindex, batch);
+        let is_accepted = match &started {
+            Ok(()) => true,
+            // The response to a commit may have been lost.
+            Err(ServiceError::Unavailable(_) | ServiceError::Failed(_)) => {
+                let sources = self.store.read(|c| source::all(c, id));
+                sources.map_or(true, |all| all.iter().any(|source| source.folder == location))
+            }
+            Err(_) => false,
+        };
+        if is_accepted {
+            uploads.settle(staging);
+        } else {
+            uploads.withdraw(staging.path());
+        }
+        started
     }
 
     pub(crate) fn add_folder_media(

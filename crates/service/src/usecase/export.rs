@@ -27,11 +27,11 @@ use tessera_model::{
     ArchiveName, ClusterId, DatasetId, EntityType, ExportFormat, ExportPreview, ExportSpec,
     ExportTaskId, Granularity, MediaId, Operation, Search, SelectionItem, text::with_apostrophe,
 };
-use tessera_retrieval::SearchRanking;
+use tessera_retrieval::{RetrievalError, SearchRanking};
 use tessera_search::member_search::Grouping;
 use tessera_store::{
-    cluster,
-    dataset::DatasetRecord,
+    QueryError, Transaction, cluster,
+    dataset::{self, DatasetRecord},
     duplicate_group,
     export::{self, ExportChoices, ExportRecord, ExportTaskState},
     lease::LeasedTask,
@@ -75,45 +75,58 @@ impl Deployment {
         &self,
         id: DatasetId,
         scope: &ExportScope,
-        spec: ExportSpec,
+        spec: &ExportSpec,
         origin: String,
     ) -> Result<ExportRecord, ServiceError> {
-        let (record, selected) = until_current(|| {
-            let record = self.require_ready(id, Operation::Export)?;
-            self.require_disk_space()?;
-            let selected = self.selected_media(&record, scope)?;
-            Ok((record, selected))
-        })?;
         let origin = match self.settings.original_paths {
             OriginalPaths::Shown => FILE_ORIGIN.to_owned(),
             OriginalPaths::Hidden => origin,
         };
-        let mut export = new_export(&record, spec, origin);
-        export.selective = selected.is_some();
-        let accepted = self.store.write(|tx| {
-            if export::count_unfinished(tx)? >= self.settings.max_unfinished_exports {
-                return Ok(false);
-            }
-            export::insert(tx, &export)?;
-            if let Some(selected) = &selected {
-                export.media_count = export::select_media(tx, export.id, selected)?;
-            }
-            if export.media_count == 0 {
-                export.state = ExportTaskState::Failed;
-                export.message = Some("nothing is selected by this export".to_owned());
-            }
-            export::set_media_count(tx, export.id, export.media_count)?;
-            let message = export.message.as_deref();
-            export::update_progress(tx, export.id, export.state, export.progress, message)?;
-            Ok(true)
+        let export = until_current(|| {
+            let record = self.require_ready(id, Operation::Export)?;
+            self.require_disk_space()?;
+            let selected = self.selected_media(&record, scope)?;
+            let mut export = new_export(&record, spec.clone(), origin.clone());
+            export.selective = selected.is_some();
+            self.store.write(|tx| self.insert_export(tx, &record, export, selected.as_ref()))?
         })?;
-        if !accepted {
-            return Err(ServiceError::TooMany("Too many exports are waiting; try again later"));
-        }
         if export.state == ExportTaskState::Init {
             self.tasks.wake();
         }
         Ok(export)
+    }
+
+    /// Stores an export, unless the dataset has changed since the media were selected.
+    fn insert_export(
+        &self,
+        tx: &Transaction,
+        record: &DatasetRecord,
+        mut export: ExportRecord,
+        selected: Option<&ExportChoices>,
+    ) -> Result<Result<ExportRecord, ServiceError>, QueryError> {
+        let current = dataset::find(tx, record.id)?;
+        let is_current = |current: DatasetRecord| {
+            current.status == record.status && current.generation == record.generation
+        };
+        if !current.is_some_and(is_current) {
+            return Ok(Err(RetrievalError::Outdated.into()));
+        }
+        if export::count_unfinished(tx)? >= self.settings.max_unfinished_exports {
+            let message = "Too many exports are waiting; try again later";
+            return Ok(Err(ServiceError::TooMany(message)));
+        }
+        export::insert(tx, &export)?;
+        if let Some(selected) = selected {
+            export.media_count = export::select_media(tx, export.id, selected)?;
+        }
+        if export.media_count == 0 {
+            export.state = ExportTaskState::Failed;
+            export.message = Some("nothing is selected by this export".to_owned());
+        }
+        export::set_media_count(tx, export.id, export.media_count)?;
+        let message = export.message.as_deref();
+        export::update_progress(tx, export.id, export.state, export.progress, message)?;
+        Ok(Ok(export))
     }
 
     /// Returns what the format of an export leaves out or changes. Nothing is started.
@@ -441,23 +454,31 @@ impl Deployment {
     /// Writes the file name and identifier of every image and frame as CSV.
     pub(crate) fn media_id_file(&self, id: DatasetId) -> Result<File, ServiceError> {
         self.spool(id, |record, file| {
-            let failed = |_| ServiceError::internal();
             let mut table = csv::Writer::from_writer(file);
-            table.write_record(["filename", "media_id"]).map_err(failed)?;
-            for page in 0.. {
-                let skip = page * PAGE_SIZE as u64;
-                let items = self
-                    .store
-                    .read(|c| media::page(c, record.id, EntityType::Images, skip, PAGE_SIZE))?;
-                if items.is_empty() {
-                    break;
+            let mut write = |fields: [&str; 2]| {
+                table.write_record(fields).map_err(|cause| match cause.into_kind() {
+                    csv::ErrorKind::Io(cause) => ServiceError::export_file(cause),
+                    _ => ServiceError::internal(),
+                })
+            };
+            write(["filename", "media_id"])?;
+            // All pages are read from one snapshot, so that none skips or repeats a media item.
+            self.store.read(|c| {
+                for page in 0.. {
+                    let skip = page * PAGE_SIZE as u64;
+                    let items = media::page(c, record.id, EntityType::Images, skip, PAGE_SIZE)?;
+                    if items.is_empty() {
+                        break;
+                    }
+                    for item in items {
+                        let id = item.id.to_string();
+                        if let Err(cause) = write([&with_apostrophe(&item.file_name()), &id]) {
+                            return Ok(Err(cause));
+                        }
+                    }
                 }
-                for item in items {
-                    let name = item.file_name();
-                    let id = item.id.to_string();
-                    table.write_record([&*with_apostrophe(&name), &id]).map_err(failed)?;
-                }
-            }
+                Ok(Ok(()))
+            })??;
             table.flush().map_err(ServiceError::export_file)
         })
     }

@@ -50,7 +50,9 @@ impl Deployment {
                 require_none_missing(&missing)?;
             }
             let records: Vec<(MediaRecord, PathBuf)> = self.store.read(|c| {
-                rows.iter().filter_map(|row| media::picture_of(c, *row).transpose()).collect()
+                rows.iter()
+                    .filter_map(|row| media::picture_of(c, dataset, *row).transpose())
+                    .collect()
             })?;
             let (frames, files): (Vec<_>, Vec<_>) =
                 records.into_iter().partition(|(record, _)| record.frame.is_some());
@@ -298,7 +300,7 @@ impl Deployment {
     ) -> Result<Vec<(MediaId, PathBuf)>, LocalError> {
         let mut rows = self.rows_of_rest(search, selected).map_err(unlistable)?;
         rows.sort_unstable();
-        self.named_media(rows.into_iter())
+        self.named_media(search.dataset, rows.into_iter())
     }
 
     fn diverse_rows(
@@ -331,15 +333,16 @@ impl Deployment {
         let weighted = with_embeddings(&self.store, dataset, &vectors, position)?;
         let vectors = weighted.unwrap_or(vectors);
         let chosen = diverse_rows(&vectors, count, |_| true);
-        self.named_media(chosen.into_iter().map(|row| sorted[row]))
+        self.named_media(dataset, chosen.into_iter().map(|row| sorted[row]))
     }
 
     fn named_media(
         &self,
+        dataset: DatasetId,
         rows: impl Iterator<Item = i64>,
     ) -> Result<Vec<(MediaId, PathBuf)>, LocalError> {
         Ok(self.store.read(|c| {
-            let named = rows.filter_map(|row| media::picture_of(c, row).transpose());
+            let named = rows.filter_map(|row| media::picture_of(c, dataset, row).transpose());
             named.map(|found| found.map(|(record, _)| (record.id, record.path))).collect()
         })?)
     }

@@ -2,7 +2,7 @@
 //! index, and cancels their indexing. Files of the user are only read. Each change is checked in the transaction that
 //! makes it.
 
-use super::ServiceError;
+use super::{ServiceError, search::until_current};
 use crate::{
     Deployment,
     opened_archive::remove_unpacked,
@@ -15,13 +15,14 @@ use tessera_media::{
 use tessera_model::{
     DatasetId, ExportTaskId, FileChanges, LocalDataset, PatternLists, RescanResult,
 };
+use tessera_retrieval::RetrievalError;
 use tessera_store::{
     QueryError, Transaction,
     dataset::{self, DatasetRecord},
     export, indexed_files,
     indexing_task::{self, IndexingTaskKind},
     lease::LeasedTask,
-    source,
+    source, tagged_files,
 };
 
 /// Why a dataset whose indexing was cancelled is in ERROR.
@@ -81,8 +82,18 @@ impl Deployment {
     /// Removes a dataset from the index. The folder and the uploads of the dataset stay. They become the same dataset
     /// again when the folder is opened again.
     pub(crate) fn remove_dataset(&self, id: DatasetId) -> Result<RemovedDataset, ServiceError> {
+        let record = self.require_dataset(id)?;
+        self.require_write_access(&record)?;
         let uploads = self.count_uploads(id)?;
+        // The index is the only place of tags that are not written yet. If they cannot be written, every change of tags
+        // said so.
+        let can_write = self.tag_writer.synchronize(&record)?.is_empty();
         let (folder, exports) = self.change_at_rest(id, "remove", |tx, record| {
+            let tags = tagged_files::state(tx, id)?;
+            if can_write && tags.revision > tags.written {
+                let message = "The tags of the dataset were changed meanwhile; remove it again";
+                return Ok(Err(ServiceError::Conflict(message.to_owned())));
+            }
             let exports = export::of_dataset(tx, id)?;
             if exports.iter().any(|(_, has_ended)| !has_ended) {
                 let message = "Operation 'remove' is blocked while an export is running";
@@ -113,7 +124,7 @@ impl Deployment {
     pub(crate) fn rescan(
         &self,
         id: DatasetId,
-        patterns: Option<PatternLists>,
+        patterns: Option<&PatternLists>,
     ) -> Result<RescanResult, ServiceError> {
         let record = self.require_dataset(id)?;
         self.require_write_access(&record)?;
@@ -141,23 +152,39 @@ impl Deployment {
         if is_missing(&record.folder) {
             return Err(ServiceError::Conflict(FOLDER_MISSING.to_owned()));
         }
-        self.tag_writer.synchronize(&record)?;
-        let patterns = patterns.unwrap_or(record.patterns);
-        let scan = self.originals.scan(&record.folder, &patterns);
-        let scan = scan.map_err(|cause| ServiceError::Conflict(cause.to_string()))?;
-        let (changes, is_indexing) = self.change_at_rest(id, "rescan", |tx, record| {
-            dataset::set_patterns(tx, id, &patterns)?;
-            let changes = self.file_changes(tx, &record, &scan)?;
-            let is_needed = self.needs_indexing(tx, &record, Some(&scan))?;
-            if is_needed {
-                indexing_task::begin(tx, id, IndexingTaskKind::Creation, None, false)?;
-            }
-            Ok(Ok((changes, is_needed)))
-        })?;
+        let (changes, is_indexing) = until_current(|| self.rescan_folder(id, patterns))?;
         if is_indexing {
             self.tasks.wake();
         }
         Ok(RescanResult { changes: Some(changes), is_indexing })
+    }
+
+    /// Compares a folder of this machine with its index. Returns what has changed, and whether it is indexed.
+    fn rescan_folder(
+        &self,
+        id: DatasetId,
+        patterns: Option<&PatternLists>,
+    ) -> Result<(FileChanges, bool), ServiceError> {
+        let record = self.require_dataset(id)?;
+        self.tag_writer.synchronize(&record)?;
+        let scan = self.originals.scan(&record.folder, patterns.unwrap_or(&record.patterns));
+        let scan = scan.map_err(|cause| ServiceError::Conflict(cause.to_string()))?;
+        self.change_at_rest(id, "rescan", |tx, current| {
+            match patterns {
+                Some(patterns) => dataset::set_patterns(tx, id, patterns)?,
+                // Another request has replaced the patterns since the scan began.
+                None if current.patterns != record.patterns => {
+                    return Ok(Err(RetrievalError::Outdated.into()));
+                }
+                None => {}
+            }
+            let changes = self.file_changes(tx, &current, &scan)?;
+            let is_needed = self.needs_indexing(tx, &current, Some(&scan))?;
+            if is_needed {
+                indexing_task::begin(tx, id, IndexingTaskKind::Creation, None, false)?;
+            }
+            Ok(Ok((changes, is_needed)))
+        })
     }
 
     fn file_changes(

@@ -40,7 +40,7 @@ impl Deployment {
         let rows: Vec<i64> = ranking.members(None)?.iter().map(|member| member.row).collect();
         let step = rows.len().div_ceil(MAX_MAP_POINTS).max(1);
         let sample: Vec<i64> = rows.iter().step_by(step).copied().collect();
-        let points = self.store.read(|c| map_position::points_of(c, &sample))?;
+        let points = self.store.read(|c| map_position::points_of(c, id, &sample))?;
         let first_label = |point: &StoredMapPoint| {
             point.labels.iter().find(|label| !is_metadata_label(label)).cloned()
         };

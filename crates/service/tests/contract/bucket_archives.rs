@@ -160,6 +160,7 @@ async fn an_archive_whose_deletion_is_denied_is_deleted_once_it_is_allowed() {
     let service = restarted(service, &storage, EXPIRE).await;
     let second = exported(&service).await;
     assert!(names(&storage).contains(&object_name(&expired)));
+    let service = restarted(service, &storage, "UPDATE export SET progress = 1.0").await;
     storage.deny_deletions(false);
     let third = exported(&service).await;
     let mut kept = [object_name(&second), object_name(&third)];

@@ -5,6 +5,9 @@ use std::{fs, fs::File, path::Path, time::SystemTime};
 
 use reqwest::{Response, header};
 use serde_json::{Value, json};
+use tessera_model::DatasetId;
+use tessera_store::{cluster, media, params, query};
+use uuid::Uuid;
 
 use crate::{
     export::{archive, names},
@@ -162,4 +165,32 @@ async fn rows_of_a_changed_video_or_large_file_are_compared_by_size_and_time() {
     fs::write(&path, &large).unwrap();
     set_modified(&path, time + std::time::Duration::from_secs(1));
     assert_eq!(get(&service, &link, None).await.status(), 410);
+}
+
+#[tokio::test]
+async fn the_row_of_a_removed_file_is_given_to_no_other_file() {
+    let service = Service::of(&pictures(8)).await;
+    let database = service.place.database();
+    let sql = "SELECT row, path FROM media ORDER BY row DESC LIMIT 1";
+    let (last, path): (i64, Vec<u8>) =
+        query::one(&database, sql, params![], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    let path = String::from_utf8(path).unwrap();
+    let found = &format!("vql=[{{\"path\":{{\"op\":\"is\",\"value\":\"{path}\"}}}}]");
+    assert_eq!(service.names(found).await, [&*path]);
+    let shown = |dataset| {
+        let previews = cluster::previews_of(&database, dataset, &[last]).unwrap();
+        (previews.len(), media::picture_of(&database, dataset, last).unwrap().is_some())
+    };
+    assert_eq!(shown(service.dataset), (1, true));
+    assert_eq!(shown(DatasetId(Uuid::nil())), (0, false), "another dataset");
+    // An indexing that has not ended leaves the index as it was.
+    query::change(&database, "DELETE FROM media WHERE row = ?1", params![last]).unwrap();
+    let columns = "dataset, source, kind, size, modified, content, width, height, hash, sharpness, brightness";
+    let sql = format!(
+        "INSERT INTO media (id, path, {columns}) SELECT ?1, ?2, {columns} FROM media LIMIT 1"
+    );
+    let new = b"new.png".to_vec();
+    assert_eq!(query::change(&database, &sql, params![Uuid::nil(), new]).unwrap(), 1);
+    assert_eq!(service.names(found).await, [""; 0]);
+    assert_eq!(shown(service.dataset), (0, false));
 }

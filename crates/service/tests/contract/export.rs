@@ -506,3 +506,42 @@ async fn an_export_that_cannot_be_done_fails_with_a_reason() {
     assert!(task["result_message"].as_str().unwrap().contains("folder"), "{task}");
     assert_no_path(&task, &service.place);
 }
+
+#[tokio::test]
+async fn an_export_waits_for_the_indexing_of_its_dataset() {
+    let waiting = || DeploymentSettings { jobs: 0, ..DeploymentSettings::default() };
+    let service = Service::of_pictures().await.again(waiting()).await;
+    let whole = start(&service, "file_name=a&export_format=json").await;
+    let ids = [service.media("p000.png").await, service.media("p001.png").await];
+    let body = json!({"media_selection": [{"type": "media", "payload": {"media_ids": ids}}]});
+    let path = service.of_dataset("/export_entities_async?export_format=json&include_images=0");
+    let (_, selected) = answer(service.post(&path).json(&body)).await;
+    let dataset = service.dataset;
+    let place = service.stop().await;
+    place.put("new.png", &picture(30));
+    std::fs::remove_file(place.picture("p001.png")).unwrap();
+    place.change(
+        "UPDATE dataset SET status = 'INDEXING';
+         INSERT INTO indexing_task (dataset, kind, stage, reindex, created_at)
+         SELECT id, 'DATASET_CREATION', 'RUNNING', false, 0 FROM dataset",
+    );
+    let deployment = place.open();
+    let service = Service::serve(place, deployment, dataset, true).await;
+    let (task, mut zip) = finished_archive(&service, &whole).await;
+    assert_eq!((&task["entities_count"], &task["result_message"]), (&json!(12), &json!(null)));
+    let rows = metadata(&mut zip)["media_items"].take();
+    let rows = rows.as_array().unwrap();
+    assert!(rows.iter().any(|row| row["file_name"] == "new.png"), "{rows:?}");
+    assert!(rows.iter().all(|row| row["cluster_id"].is_string()), "{rows:?}");
+    let (task, _) = finished_archive(&service, &selected).await;
+    let message = "1 selected media item is not in the dataset any more";
+    assert_eq!((&task["entities_count"], &task["result_message"]), (&json!(1), &json!(message)));
+    let service = service.again(waiting()).await;
+    let started = start(&service, "file_name=a&export_format=json").await;
+    let place = &service.place;
+    place.change("UPDATE dataset SET status = 'INDEXING'; UPDATE dataset SET status = 'ERROR'");
+    let service = service.again(DeploymentSettings::default()).await;
+    let task = ended(&service, &started).await;
+    let message = "its dataset is ERROR. Resolve the error, and export again";
+    assert_eq!((&task["status"], &task["result_message"]), (&json!("FAILED"), &json!(message)));
+}

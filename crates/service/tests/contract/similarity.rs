@@ -151,6 +151,11 @@ async fn invalid_parameters_and_files_are_400_with_their_name() {
         ("entity_type=IMAGES&bounding_box=%7B%7D", good(), "bounding_box"),
         ("entity_type=IMAGES&bounding_box=0,0,9,9", good(), "bounding_box"),
         (
+            "entity_type=IMAGES",
+            good().part("bounding_box", Part::bytes(b"{\"x\":\xff".as_slice())),
+            "bounding_box",
+        ),
+        (
             "entity_type=IMAGES&bounding_box=%7B%22x%22:2,%22y%22:0,%22width%22:1,%22height%22:1%7D",
             good(),
             "bounding_box",

@@ -490,8 +490,11 @@ async fn an_edited_file_is_read_and_a_bad_line_loses_only_itself() {
     place.put(FILE, format!("{}\n", edited.join("\n")).as_bytes());
     let service = Service::at(place, true).await;
     assert_eq!(service.with_tag("x").await, ["a.png"], "whoever edits the file decides");
-    assert_eq!(service.tags().await["file_problems"], json!([]));
+    let problems = service.tags().await["file_problems"].to_string();
+    assert!(problems.contains("kept as .tessera/tags.replaced.jsonl"), "{problems}");
     let place = service.stop().await;
+    let former = fs::read_to_string(place.picture(".tessera/tags.replaced.jsonl")).unwrap();
+    assert_eq!(former, text, "the edit can be undone");
     let added = "{\"path\":\"sub/c.png\",\"tags\":[\"y\"]}\n{\"path\":\n";
     place.put(FILE, format!("{added}{}\n", edited[0]).as_bytes());
     let service = Service::at(place, true).await;
@@ -510,6 +513,28 @@ async fn an_edited_file_is_read_and_a_bad_line_loses_only_itself() {
     assert!(first.starts_with(added), "the earlier damaged file stays");
     let skipped = service.deployment.skipped_files(service.dataset).unwrap();
     assert_eq!(skipped, [], "the folder of the tags is neither media nor skipped");
+}
+
+#[tokio::test]
+async fn tags_outlive_a_removal_at_once_an_emptied_file_and_an_editor() {
+    let service = Service::of(&named()).await;
+    let one = service.selection(&["a.png"]).await;
+    service.change("change", json!({"add": ["x"], "media_selection": one})).await;
+    let path = format!("/local/dataset/{}/remove", service.dataset);
+    assert_eq!(answer(service.post(&path)).await.0, 200);
+    let mut place = service.stop().await;
+    let text = fs::read_to_string(place.picture(FILE)).unwrap();
+    for content in [&*text, "", "\n"] {
+        place.put(FILE, content.as_bytes());
+        let service = Service::at(place, true).await;
+        assert_eq!(service.with_tag("x").await, ["a.png"]);
+        assert_eq!(service.tags().await["file_problems"], json!([]));
+        place = service.stop().await;
+        assert_eq!(fs::read_to_string(place.picture(FILE)).unwrap(), text);
+    }
+    place.put(FILE, format!("\u{feff}{text}").as_bytes());
+    let service = Service::at(place, true).await;
+    assert_eq!(service.tags().await["file_problems"], json!([]), "its first line is read");
 }
 
 #[tokio::test]
@@ -540,8 +565,21 @@ async fn objects_and_frames_keep_their_tags_in_the_file() {
     let files = [&named()[..], &[("metadata.jsonl", row.to_string().into_bytes())]].concat();
     let service = Service::of(&files).await;
     let path = format!("/local/dataset/{}/tags/change?entity_type=OBJECTS", service.dataset);
-    let (_, change) = answer(service.post(&path).json(&json!({"add": ["wood"]}))).await;
+    let edit = json!({"add": ["wood"], "rating": 4});
+    let (_, change) = answer(service.post(&path).json(&edit)).await;
     assert_eq!(change["changed"], 1, "{change}");
+    for (format, tag) in
+        [("json", r#""tag_name":"wood""#), ("imagefolder", r#""user_tags":["wood"]"#)]
+    {
+        let files = files_of(&service, format).await;
+        let (_, table) = files.iter().find(|(name, _)| name.starts_with("metadata")).unwrap();
+        let table = String::from_utf8_lossy(table);
+        assert!(table.contains(tag) && table.contains(r#""user_rating":4"#), "{format}: {table}");
+    }
+    let (_, preview) = preview(&service, "coco", None).await;
+    for lost in ["objects without your ratings: 1", "objects without their user tags: 1"] {
+        assert!(preview.to_string().contains(lost), "{preview}");
+    }
     let place = service.stop().await;
     let line = &lines(&place)[1];
     assert_eq!((&line["path"], line["region"].is_array()), (&"a.png".into(), true), "{line}");
@@ -565,6 +603,9 @@ async fn wrong_changes_are_refused() {
         json!({"add": ["a\u{1b}b"], "media_selection": one}),
         json!({"rating": 6, "media_selection": one}),
         json!({"add": ["a"], "media_selection": []}),
+        json!({"add": ["a"], "media_selection": null}),
+        json!({"add": ["a"], "files": null}),
+        json!({"add": ["a"]}),
         json!({"add": ["a"], "media_selection": one, "other": 1}),
         json!([["a"]]),
     ] {
@@ -579,6 +620,7 @@ async fn wrong_changes_are_refused() {
     ] {
         assert_eq!(service.tag("define", body.clone()).await.0, 422, "{body}");
     }
+    assert_eq!(service.tag("undo", json!({"change_id": null})).await.0, 422);
     let unknown = json!([{"type": "media", "payload": {"media_ids": [uuid::Uuid::nil()]}}]);
     let body = json!({"add": ["a"], "media_selection": unknown});
     assert_eq!(service.tag("change", body).await.0, 404);

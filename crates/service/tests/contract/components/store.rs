@@ -143,7 +143,8 @@ fn every_column_is_in_the_checksum_of_its_row() {
     let data = tempfile::tempdir().unwrap();
     drop(Store::open(data.path()).unwrap());
     let connection = Connection::open(data.path().join("tessera.db")).unwrap();
-    let sql = "SELECT name, sql FROM sqlite_schema WHERE type = 'table'";
+    let sql =
+        "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'";
     let mut query = connection.prepare(sql).unwrap();
     let tables = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
     let tables: Vec<(String, String)> = tables.map(Result::unwrap).collect();
