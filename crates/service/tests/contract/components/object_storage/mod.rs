@@ -313,7 +313,7 @@ async fn a_timed_out_request_is_retried() {
 
 #[tokio::test]
 async fn a_large_request_has_more_time_than_the_next_bytes_of_a_response() {
-    let server = FakeS3::with_objects(&[]).await;
+    let server = FakeS3::with_objects(&[("photos/1.jpg", b"one")]).await;
     let storage = storage_with_timeout(server.settings(), Duration::from_millis(200));
     let folder = BucketFolder { storage, folder: ObjectUri::parse("s3://photos").unwrap() };
     let gate = Arc::new(Semaphore::new(0));
