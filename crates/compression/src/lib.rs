@@ -3,7 +3,7 @@
 
 use std::io::{self, BufRead, Error, ErrorKind, Read};
 
-use flate2::bufread::MultiGzDecoder;
+use flate2::bufread::GzDecoder;
 use lzma_rust2::{LzmaReader, XzReader};
 use ruzstd::decoding::{
     BlockDecodingStrategy, FrameDecoder,
@@ -43,7 +43,7 @@ impl Compression {
     /// the kind `OutOfMemory` means that the source needs a dictionary larger than `MAX_DICTIONARY_BYTES`.
     pub fn reader<'a>(self, source: impl BufRead + 'a) -> Box<dyn Read + 'a> {
         match self {
-            Self::Gzip => Box::new(MultiGzDecoder::new(source)),
+            Self::Gzip => Box::new(FusedReader::new(GzipReader(Some(GzDecoder::new(source))))),
             Self::Xz => {
                 let dictionary = u32::try_from(MAX_DICTIONARY_BYTES >> 10).unwrap_or(u32::MAX);
                 let limit = dictionary.saturating_add(XZ_OVERHEAD_KIB);
@@ -95,6 +95,39 @@ impl<R: Read> Read for FusedReader<R> {
         let result = self.inner.read(buffer);
         self.error = result.as_ref().err().map(io::Error::kind);
         result
+    }
+}
+
+/// Reads gzip member by member. Zeros after a member are padding, which tapes and disks leave behind.
+struct GzipReader<R>(Option<GzDecoder<R>>);
+
+impl<R: BufRead> Read for GzipReader<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while let Some(decoder) = &mut self.0 {
+            let length = decoder.read(buffer)?;
+            if length > 0 {
+                return Ok(length);
+            }
+            self.0 =
+                self.0.take().map(GzDecoder::into_inner).map(next_member).transpose()?.flatten();
+        }
+        Ok(0)
+    }
+}
+
+/// Returns the next member of a gzip file, or `None` at its end.
+fn next_member<R: BufRead>(mut source: R) -> io::Result<Option<GzDecoder<R>>> {
+    loop {
+        let rest = source.fill_buf()?;
+        let zeros = rest.iter().take_while(|byte| **byte == 0).count();
+        match rest.get(zeros) {
+            Some(_) => {
+                source.consume(zeros);
+                return Ok(Some(GzDecoder::new(source)));
+            }
+            None if rest.is_empty() => return Ok(None),
+            None => source.consume(zeros),
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! Streams of several parts, with wrong checksums, and cut ones.
 
-use std::io::{ErrorKind, Read};
+use std::io::{ErrorKind, Read, Write as _};
 
+use flate2::write::GzEncoder;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use tessera_compression::Compression;
 
@@ -30,6 +31,14 @@ fn all_parts_are_read_in_a_row() {
     let frames = frames.concat();
     assert!(Compression::Zstandard.matches_signature(&frames));
     assert_eq!(read(Compression::Zstandard, &frames).as_deref(), Ok("onetwo"));
+    let member = |text: &str| {
+        let mut gzip = GzEncoder::new(Vec::new(), flate2::Compression::best());
+        gzip.write_all(text.as_bytes()).unwrap();
+        gzip.finish().unwrap()
+    };
+    let members = [&member("one")[..], &member(""), &member("two"), &[0; 5_000]].concat();
+    assert_eq!(read(Compression::Gzip, &members).as_deref(), Ok("onetwo"));
+    assert!(read(Compression::Gzip, &members[..60]).is_err(), "cut");
     let streams = [XZ, &[0; 4], XZ].concat();
     assert!(Compression::Xz.matches_signature(&streams));
     assert_eq!(read(Compression::Xz, &streams).as_deref(), Ok("tessera\ntessera\n"));

@@ -108,6 +108,8 @@ impl Annotation {
             Err("its polygons or keypoints have more than 16,384 numbers, so only its box is kept")
         } else if self.mask.as_ref().is_some_and(|mask| mask.counts.len() > MAX_MASK_BYTES) {
             Err("its mask is larger than 64 KiB, so only its box is kept")
+        } else if self.mask.as_ref().is_some_and(|mask| mask.runs().is_none()) {
+            Err("its mask is damaged or has more pixels than its picture, so only its box is kept")
         } else {
             Ok(self)
         }
@@ -228,8 +230,7 @@ impl Mask {
             pixel(x, new_width) * new_height + pixel(y, new_height)
         };
         let runs = self.runs()?;
-        let pixels = runs.iter().try_fold(0_u64, |sum, run| sum.checked_add(*run))?;
-        if pixels > height * width || self.area() > max_area {
+        if self.area() > max_area {
             return None;
         }
         let (mut positions, mut start) = (Vec::new(), 0);
@@ -241,11 +242,19 @@ impl Mask {
             start += run;
         }
         positions.sort_unstable();
+        // Pixels may meet in a smaller picture.
+        positions.dedup();
         let mask = Self::from_positions(size, positions.into_iter());
         (mask.counts.len() <= MAX_MASK_BYTES).then_some(mask)
     }
 
-    /// Decodes the run lengths. Returns `None` if the text is damaged. A length is written in groups of five bits, the
+    /// Whether runs do not go beyond a picture of this height and width.
+    pub fn are_inside(size: [u32; 2], runs: &[u64]) -> bool {
+        let pixels = runs.iter().try_fold(0_u64, |sum, run| sum.checked_add(*run));
+        pixels.is_some_and(|pixels| pixels <= u64::from(size[0]) * u64::from(size[1]))
+    }
+
+    /// Decodes the run lengths. Returns `None` if the text is damaged or goes beyond the picture. A length is written in groups of five bits, the
     /// lowest group first, with one character (from code 48 on) per group. From the fourth length on, the number is the
     /// difference from the length two positions before.
     pub fn runs(&self) -> Option<Vec<u64>> {
@@ -275,7 +284,8 @@ impl Mask {
             }
             lengths.push(number);
         }
-        lengths.into_iter().map(|length| u64::try_from(length).ok()).collect()
+        let lengths = lengths.into_iter().map(|length| u64::try_from(length).ok());
+        lengths.collect::<Option<Vec<_>>>().filter(|runs| Self::are_inside(self.size, runs))
     }
 
     /// Returns the number of pixels of the object.
@@ -306,7 +316,7 @@ mod tests {
     proptest! {
         #[test]
         fn run_lengths_are_read_as_written(runs in prop::collection::vec(0_u64..100_000, 0..40)) {
-            prop_assert_eq!(Mask::from_runs([1, 1], &runs).runs(), Some(runs));
+            prop_assert_eq!(Mask::from_runs([2_000, 2_000], &runs).runs(), Some(runs));
         }
     }
 
@@ -326,6 +336,9 @@ mod tests {
             |polygon: Vec<f64>| Annotation { polygons: vec![polygon], ..Annotation::default() };
         let keypoints = |keypoints: Vec<f64>| Annotation { keypoints, ..Annotation::default() };
         let mask = Some(Mask { size: [1, 1], counts: "0".repeat(1 << 17) });
+        let runs = [0, 1 << 53].repeat(3_000);
+        let endless =
+            Annotation { mask: Some(Mask::from_runs([9, 9], &runs)), ..Annotation::default() };
         for (annotation, expected) in [
             (polygons(vec![0.0; 4]), "one of its polygons is not"),
             (polygons(vec![f64::NAN; 6]), "one of its polygons is not"),
@@ -334,10 +347,17 @@ mod tests {
             (keypoints(vec![1.0, 2.0]), "its keypoints are not"),
             (Annotation { score: Some(f64::INFINITY), ..Annotation::default() }, "its score is"),
             (Annotation { mask, ..Annotation::default() }, "its mask is larger"),
+            (endless, "its mask is damaged or has more pixels than its picture"),
         ] {
             let why = annotation.check().unwrap_err();
             assert!(why.starts_with(expected), "{why}");
         }
+    }
+
+    #[test]
+    fn pixels_that_meet_when_a_mask_is_turned_count_once() {
+        let turned = Mask::from_runs([2, 2], &[0, 4]).turned([2, 2], 4, |(_, y)| (0.0, y)).unwrap();
+        assert_eq!(turned.runs(), Some(vec![0, 2, 2]));
     }
 
     #[test]

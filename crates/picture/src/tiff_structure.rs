@@ -179,7 +179,7 @@ impl<'a> TiffStructure<'a> {
         numbers.into_iter().take(limit).collect()
     }
 
-    /// Returns the first `N` fractions of a field. None of them is negative or has a denominator of zero.
+    /// Returns the first `N` fractions of a field. None of them is negative, but a denominator may be zero.
     pub fn fractions<const N: usize>(
         &self,
         directory: TiffDirectory,
@@ -190,8 +190,7 @@ impl<'a> TiffStructure<'a> {
         for (fraction, pair) in fractions.iter_mut().zip(bytes.as_chunks::<8>().0) {
             *fraction = (self.long(&pair[..4])?, self.long(&pair[4..])?);
         }
-        let is_valid = bytes.len() == 8 * N && fractions.iter().all(|fraction| fraction.1 > 0);
-        is_valid.then_some(fractions)
+        (bytes.len() == 8 * N).then_some(fractions)
     }
 
     /// Returns the directory at a position in the file.

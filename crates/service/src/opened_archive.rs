@@ -20,6 +20,7 @@ use tessera_media::ingest::{
     unpack::{ArchiveKind, NESTED_ARCHIVE, UnpackError, UnpackLimits, UnpackReport, unpack},
 };
 use tessera_model::{FileKind, SafeText, SkippedFile, local_files::HIDDEN};
+use tessera_store::is_storage_full;
 
 /// Describes what was unpacked, beside the folder with the files.
 const RECORD_FILE: &str = "unpacked.json";
@@ -42,8 +43,8 @@ pub(crate) fn folder_of_archive(
     let name = archive.file_name().unwrap_or_default().to_string_lossy();
     let kind = ArchiveKind::from_name(&name).filter(|_| archive.is_file());
     let Some(kind) = kind else { return Ok(None) };
+    let path = printable_path(archive);
     let refused = |reason: String| {
-        let path = printable_path(archive);
         let remedy = "check the file, or unpack it and give the folder";
         LocalError::Unusable(format!("the archive {path} cannot be unpacked: {reason}; {remedy}"))
     };
@@ -78,6 +79,10 @@ pub(crate) fn folder_of_archive(
     };
     unpacked().map_err(|error| match error {
         UnpackError::Cancelled => refused("it was cancelled".to_owned()),
+        UnpackError::Io(cause) if is_storage_full(&cause) => LocalError::Failed(format!(
+            "the disk of the index folder has no space for the files of the archive {path}; free space, or unpack \
+             it on another disk and give the folder"
+        )),
         UnpackError::Io(cause) => refused(cause.to_string()),
     })?;
     Ok(Some(folder))

@@ -1,5 +1,5 @@
 //! The table definitions that both engines share, in PostgreSQL's types. Add a table or a column here. Definitions of a
-//! single engine are in `sqlite/schema.rs` and `postgres/schema.rs`.
+//! single engine are in `sqlite/schema.rs` and `postgres/server.rs`.
 //!
 //! PostgreSQL runs the text as it is, except for the words `WITHOUT ROWID`. `SQLite`'s types and the checksums of its
 //! rows are derived from the text, so each column must be one line that begins with its name.

@@ -2,7 +2,7 @@
 
 mod companions;
 pub mod disk_quota;
-mod documents;
+pub(crate) mod documents;
 pub mod embedded_text;
 pub mod embeddings;
 mod features;

@@ -155,10 +155,14 @@ impl OriginalFiles for ParquetOriginals {
         if self.is_remote() {
             // The row is tried first, because the parent is hardly ever a folder and each failed attempt costs a
             // request.
-            return match self.open_row(parquet, row) {
-                Err(cause) if cause.kind() == ErrorKind::NotFound => self.files.open_file(relative),
-                opened => opened,
-            };
+            return self.open_row(parquet, row).or_else(|cause| match cause.kind() {
+                ErrorKind::NotFound => match self.files.open_file(relative) {
+                    // The first error says why the Parquet file cannot be read, which may be archived.
+                    Err(other) if other.kind() == ErrorKind::NotFound => Err(cause),
+                    opened => opened,
+                },
+                _ => Err(cause),
+            });
         }
         match self.files.open_file(relative) {
             // The parent is a Parquet file, not a folder.

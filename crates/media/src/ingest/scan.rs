@@ -49,11 +49,12 @@ impl FileStat {
     }
 
     /// Whether a file that was indexed with this stat is unchanged in a scan. A scan may know only the time, or neither
-    /// size nor time.
+    /// size nor time. A file that was not read counts as changed.
     pub(crate) fn is_unchanged_in(self, scanned: Self) -> bool {
-        self == scanned
+        let is_same = self == scanned
             || scanned.is_unknown()
-            || (scanned.size == 0 && scanned.modified == self.modified)
+            || (scanned.size == 0 && scanned.modified == self.modified);
+        is_same && self.modified != Self::READ_AGAIN
     }
 }
 
@@ -200,13 +201,23 @@ impl Scan<'_> {
     fn skip_reason(&self, name: &OsStr, path: &Path, entry: &Entry) -> Option<&'static str> {
         if name.as_encoded_bytes().starts_with(b".") {
             Some(HIDDEN)
-        } else if is_system_entry(&name.to_string_lossy()) || is_system_path(path) {
+        } else if is_system_entry(&name.to_string_lossy())
+            || is_photo_previews(path)
+            || self.is_recycle_bin(path)
+        {
             Some(SYSTEM_ENTRY)
         } else {
             let has_media = || sidecar::has_media(self.root, path);
             let is_folder = matches!(entry, Entry::Folder);
             self.patterns.exclude(path, is_folder, has_media).then_some(EXCLUDED)
         }
+    }
+
+    /// Whether a path is the recycle bin of a disk, in which Windows lists the deleted files. A folder of pictures can
+    /// have the same name.
+    fn is_recycle_bin(&self, path: &Path) -> bool {
+        let has_name = ["Recycled", "RECYCLED"].iter().any(|bin| path == Path::new(bin));
+        has_name && self.root.open_target(&path.join("INFO2")).is_ok()
     }
 
     /// Adds the file to which a link leads, under the name of the link.
@@ -228,12 +239,10 @@ impl Scan<'_> {
     }
 }
 
-/// Whether a path belongs to a system because of its place: the recycle bin of a disk, or the previews in a library of
-/// macOS Photos.
-fn is_system_path(path: &Path) -> bool {
-    let is_bin = ["Recycled", "RECYCLED"].iter().any(|bin| path == Path::new(bin));
+/// Whether a path is the folder of previews in a library of macOS Photos.
+fn is_photo_previews(path: &Path) -> bool {
     let library = path.parent().and_then(Path::parent).filter(|_| path.ends_with(PHOTO_PREVIEWS));
-    is_bin || library.is_some_and(|it| it == Path::new("") || has_end(it, "photoslibrary"))
+    library.is_some_and(|it| it == Path::new("") || has_end(it, "photoslibrary"))
 }
 
 fn has_end(path: &Path, extension: &str) -> bool {

@@ -7,7 +7,7 @@
 use std::{
     cell::Cell,
     fs::{self, File},
-    io::{self, BufReader, ErrorKind, Read},
+    io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom},
     path::{Path, PathBuf},
     rc::Rc,
     sync::atomic::AtomicBool,
@@ -24,7 +24,7 @@ use zip::{
 
 use super::{
     SourceFile,
-    unpacker::{LINK, MemberError, Unpacker},
+    unpacker::{LINK, MemberError, SourceFailure, Unpacker},
     zip_member::{ZipContents, open_member, unmarked_name, zip_name},
 };
 
@@ -99,8 +99,13 @@ pub fn unpack_into(
     limits: UnpackLimits,
     stop: &AtomicBool,
 ) -> Result<UnpackReport, UnpackError> {
+    let failure = SourceFailure::default();
+    let open = || -> io::Result<Box<dyn SourceFile>> {
+        Ok(Box::new(ArchiveSource { file: open()?, failure: failure.clone() }))
+    };
     let file = open().map_err(UnpackError::Io)?;
-    let mut unpacker = Unpacker::new(target, limits, stop).map_err(UnpackError::Io)?;
+    let unpacker = Unpacker::new(target, limits, failure.clone(), stop);
+    let mut unpacker = unpacker.map_err(UnpackError::Io)?;
     let end = match kind {
         ArchiveKind::Zip => open()
             .map_err(|cause| MemberError::Abort(UnpackError::Io(cause)))
@@ -108,6 +113,35 @@ pub fn unpack_into(
         tar => unpack_tar(tar, file, &mut unpacker),
     };
     unpacker.finish(end)
+}
+
+/// The file of an archive. It keeps the reason why it cannot be read, which decoders report as damage.
+struct ArchiveSource {
+    file: Box<dyn SourceFile>,
+    failure: SourceFailure,
+}
+
+impl Read for ArchiveSource {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.file.read(buffer).map_err(|cause| self.failure.keep(cause))
+    }
+}
+
+impl Seek for ArchiveSource {
+    /// A damaged archive may lead to a position before its start, so an error here is no failure of the file.
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
+impl SourceFile for ArchiveSource {
+    fn length(&self) -> io::Result<u64> {
+        self.file.length()
+    }
+
+    fn version(&self) -> io::Result<Option<i64>> {
+        self.file.version()
+    }
 }
 
 /// Unpacks to a folder, which is emptied first.
@@ -363,5 +397,91 @@ impl<R: Read> Read for MeteredReader<R> {
         self.meter.bytes_read.set(self.meter.bytes_read.get() + length as u64);
         self.meter.bytes_allowed.set(self.meter.bytes_allowed.get() - length as u64);
         Ok(length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Cursor, Write as _};
+
+    use zip::{ZipWriter, write::SimpleFileOptions};
+
+    use super::{super::disk_quota::DiskQuota, *};
+
+    const NAMES: [&str; 3] = ["a.png", "b.tar/b.png", "c.png"];
+    const CONTENT: [u8; 40_000] = [7; 40_000];
+
+    fn archive(kind: ArchiveKind) -> Vec<u8> {
+        let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+        let mut tar = tar::Builder::new(Vec::new());
+        let stored =
+            SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+        for name in NAMES {
+            zip.start_file(name, stored).unwrap();
+            zip.write_all(&CONTENT).unwrap();
+            let mut header = Header::new_gnu();
+            header.set_size(CONTENT.len() as u64);
+            tar.append_data(&mut header, name, &CONTENT[..]).unwrap();
+        }
+        let is_zip = kind == ArchiveKind::Zip;
+        if is_zip { zip.finish().unwrap().into_inner() } else { tar.into_inner().unwrap() }
+    }
+
+    /// A file that cannot be read between two positions.
+    struct FailingFile(Cursor<Vec<u8>>, std::ops::Range<usize>);
+
+    impl Read for FailingFile {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let position = usize::try_from(self.0.position()).unwrap();
+            if self.1.contains(&position) {
+                return Err(ErrorKind::HostUnreachable.into());
+            }
+            let readable = self.1.start.checked_sub(position).unwrap_or(usize::MAX);
+            let length = buffer.len().min(readable);
+            self.0.read(&mut buffer[..length])
+        }
+    }
+
+    impl Seek for FailingFile {
+        fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+            self.0.seek(to)
+        }
+    }
+
+    impl SourceFile for FailingFile {
+        fn length(&self) -> io::Result<u64> {
+            Ok(self.0.get_ref().len() as u64)
+        }
+
+        fn version(&self) -> io::Result<Option<i64>> {
+            Ok(None)
+        }
+    }
+
+    #[test]
+    fn an_archive_that_cannot_be_read_or_written_is_not_taken_for_a_damaged_one() {
+        let temp_dir = tempfile::tempdir().unwrap();
+        let unpacked = |kind, unreadable: std::ops::Range<usize>, reserve| {
+            let disk = DiskQuota::with_reserve(reserve);
+            let limits = UnpackLimits { disk, ..UnpackLimits::default() };
+            let file = || FailingFile(Cursor::new(archive(kind)), unreadable.clone());
+            let open = || Ok(Box::new(file()) as Box<dyn SourceFile>);
+            let mut target = UnpackFolder::new(&temp_dir.path().join("out"));
+            match unpack_into(&open, kind, &mut target, limits, &AtomicBool::new(false)) {
+                Err(UnpackError::Io(cause)) => Err(cause.kind()),
+                end => Ok(end.unwrap().files),
+            }
+        };
+        for kind in [ArchiveKind::Zip, ArchiveKind::Tar] {
+            let end = archive(kind).len();
+            assert_eq!(unpacked(kind, end..end, 0), Ok(3), "{kind:?}");
+            // In a header, in two members, and in the last member or the directory of a ZIP archive.
+            for start in [0, 20_000, 100_000, 120_200] {
+                let outcome = unpacked(kind, start..start + 50, 0);
+                assert_eq!(outcome, Err(ErrorKind::HostUnreachable), "{kind:?} {start}");
+            }
+            let outcome = unpacked(kind, end..end, u64::MAX);
+            assert_eq!(outcome, Err(ErrorKind::StorageFull), "{kind:?}");
+        }
     }
 }

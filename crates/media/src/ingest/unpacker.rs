@@ -6,7 +6,10 @@ use std::{
     fs::File,
     io::{self, ErrorKind, Read, Write},
     path::{Path, PathBuf},
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use tessera_model::{FileKind, SafeText, local_files::local_relative_path};
@@ -58,7 +61,8 @@ pub trait UnpackTarget {
     /// Prepares for the first member.
     fn clear(&mut self) -> io::Result<()>;
 
-    /// Creates the file of a member and returns its path. The path has a number if the name is taken.
+    /// Creates the file of a member and returns its path. The path has a number if the name is taken. An error of the
+    /// kind `InvalidFilename` means that the path is too long.
     fn create(&mut self, path: &Path) -> io::Result<(PathBuf, File)>;
 
     /// Keeps the file of a member, which is complete.
@@ -93,8 +97,28 @@ pub struct UnpackReport {
 #[derive(Debug)]
 pub enum UnpackError {
     Cancelled,
-    /// The archive cannot be opened or the directory cannot be written.
+    /// The archive cannot be read, or its files cannot be written.
     Io(io::Error),
+}
+
+/// The first error of the file of an archive. Without it, a storage that fails would pass for damage of the archive.
+#[derive(Clone, Default)]
+pub(crate) struct SourceFailure(Arc<Mutex<Option<io::Error>>>);
+
+impl SourceFailure {
+    /// Keeps an error. Returns an error of the same kind for the reader.
+    pub fn keep(&self, cause: io::Error) -> io::Error {
+        let kind = cause.kind();
+        if kind != ErrorKind::Interrupted {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(cause);
+        }
+        kind.into()
+    }
+
+    fn check(&self) -> Result<(), MemberError> {
+        let failure = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        failure.map_or(Ok(()), |cause| Err(MemberError::Abort(UnpackError::Io(cause))))
+    }
 }
 
 pub(crate) enum MemberError {
@@ -113,6 +137,7 @@ pub(crate) enum CopyOutcome {
 pub(crate) struct Unpacker<'a> {
     target: &'a mut dyn UnpackTarget,
     limits: UnpackLimits,
+    source_failure: SourceFailure,
     cancelled: &'a AtomicBool,
     members: usize,
     /// The number of compressed bytes that were read before the current member.
@@ -130,12 +155,14 @@ impl<'a> Unpacker<'a> {
     pub fn new(
         target: &'a mut dyn UnpackTarget,
         limits: UnpackLimits,
+        source_failure: SourceFailure,
         cancelled: &'a AtomicBool,
     ) -> io::Result<Self> {
         target.clear()?;
         Ok(Self {
             target,
             limits,
+            source_failure,
             cancelled,
             members: 0,
             packed_before: 0,
@@ -147,7 +174,7 @@ impl<'a> Unpacker<'a> {
     }
 
     pub fn finish(mut self, end: Result<(), MemberError>) -> Result<UnpackReport, UnpackError> {
-        match end {
+        match self.source_failure.check().and(end) {
             Ok(()) => {}
             Err(MemberError::SkipMember(why) | MemberError::StopArchive(why)) => {
                 self.report.damage_reason = Some(why);
@@ -190,6 +217,7 @@ impl<'a> Unpacker<'a> {
         name: &str,
         end: Result<(), MemberError>,
     ) -> Result<(), MemberError> {
+        self.source_failure.check()?;
         match end {
             Err(MemberError::SkipMember(why)) => {
                 if self.report.skipped.len() < self.limits.max_reported {
@@ -229,7 +257,12 @@ impl<'a> Unpacker<'a> {
             _ => self.limits.max_file_bytes,
         };
         let room = self.limits.max_total_bytes - self.report.bytes;
-        let (unique, file) = self.target.create(&path)?;
+        let (unique, file) = self.target.create(&path).map_err(|cause| match cause.kind() {
+            ErrorKind::InvalidFilename => {
+                MemberError::SkipMember("its path is too long or too deep")
+            }
+            _ => cause.into(),
+        })?;
         let mut file = ClaimedFile::new(file, self.limits.disk.claim_in(self.target.disk()));
         let end = match self.copy_limited(
             &mut head.chain(content),
@@ -373,9 +406,6 @@ pub fn damage_reason(cause: &io::Error) -> &'static str {
 
 impl From<io::Error> for MemberError {
     fn from(cause: io::Error) -> Self {
-        match cause.kind() {
-            ErrorKind::StorageFull => Self::StopArchive(NO_SPACE),
-            _ => Self::Abort(UnpackError::Io(cause)),
-        }
+        Self::Abort(UnpackError::Io(cause))
     }
 }

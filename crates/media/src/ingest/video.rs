@@ -30,7 +30,7 @@ const MAX_TIME_BYTES: u64 = 16 << 20;
 /// Selects the first frame. A further frame is selected at a scene change at least two seconds after the last selected
 /// frame, or after five seconds without one. The second filter prints the times of the frames.
 const SELECTION: &str = "select='isnan(prev_selected_t)+gte(t-prev_selected_t,2)\
-     *(gt(scene,0.3)+gte(t-prev_selected_t,5))',metadata=print:file=/proc/self/fd/2";
+     *(gt(scene,0.3)+gte(t-prev_selected_t,5))',metadata=print:file=/dev/fd/2";
 /// Makes pixels square, as players show them, within the sides that codecs allow.
 const SQUARE_PIXELS: &str = "scale='clip(iw*sar,2,16384)':ih,setsar=1,";
 /// Blends transparent parts with medium gray, like those of pictures.

@@ -85,8 +85,9 @@ impl VideoProgram<'_> {
     fn start(&self, video: VideoInput) -> Result<(Child, RunningInput), VideoError> {
         let (protocol, address, stdin) = match &video {
             VideoInput::File(file) => {
-                let file = file.try_clone().map_err(VideoError::Unreadable)?;
-                ("file", "/proc/self/fd/0", file.into())
+                let file = file.try_clone().and_then(|mut file| file.rewind().map(|()| file));
+                // Linux opens this file again at its start. macOS continues at the position of the descriptor.
+                ("file", "/dev/fd/0", file.map_err(VideoError::Unreadable)?.into())
             }
             VideoInput::Stream(_) => ("pipe", "pipe:0", Stdio::piped()),
         };

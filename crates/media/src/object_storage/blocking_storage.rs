@@ -43,13 +43,14 @@ impl BlockingStorage {
         self.wait(list).unwrap_or_else(|error| Err(error.to_string()))
     }
 
-    /// Lists the media and sidecars of a folder or manifest in parts, in the order of the listing. Errors are safe to
-    /// send to clients.
+    /// Lists the media and sidecars of a folder or manifest in parts, in the order of the listing. A manifest that was
+    /// deleted has none, because it must not stop the work on the rest of its dataset. Errors are safe to send to
+    /// clients.
     pub fn scan_parts(
         &self,
         folder: &ObjectUri,
     ) -> Result<impl Iterator<Item = Result<FolderScan, StorageError>>, String> {
-        let uri = folder.to_string();
+        let (uri, is_manifest) = (folder.to_string(), folder.manifest_format().is_some());
         let mut parts = Some(self.storage.parts(&uri, usize::MAX)?);
         Ok(std::iter::from_fn(move || {
             let mut listing = parts.take()?;
@@ -60,7 +61,13 @@ impl BlockingStorage {
             match self.wait(next) {
                 Ok((listing, part)) => {
                     parts = Some(listing);
-                    part.transpose().map(|part| Ok(scanned_part(&uri, &part?)))
+                    match part.transpose()? {
+                        Err(StorageError::Object(_)) if is_manifest => Some(Ok(FolderScan {
+                            skipped: vec![(last_name(&uri), "the manifest does not exist")],
+                            ..FolderScan::default()
+                        })),
+                        part => Some(part.map(|part| scanned_part(&uri, &part))),
+                    }
                 }
                 Err(error) => Some(Err(error)),
             }
@@ -121,11 +128,14 @@ impl Drop for BlockingStorage {
     }
 }
 
+fn last_name(uri: &str) -> PathBuf {
+    PathBuf::from(uri.rsplit('/').next().unwrap_or(uri))
+}
+
 fn scanned_part(uri: &str, part: &ObjectListing) -> FolderScan {
     let mut scan = FolderScan::default();
     if part.truncated {
-        let name = uri.rsplit('/').next().unwrap_or(uri);
-        scan.skipped.push((PathBuf::from(name), "only its first million objects were read"));
+        scan.skipped.push((last_name(uri), "only its first million objects were read"));
     }
     for file in part.entries.iter().map(scanned_file) {
         let hidden = file.path.iter().any(|part| part.as_encoded_bytes()[0] == b'.');

@@ -18,7 +18,7 @@ use object_store::{
     multipart::MultipartStore,
     signer::Signer,
 };
-use reqwest::{Client, StatusCode, Url};
+use reqwest::{StatusCode, Url};
 use tokio::time::timeout;
 
 use super::{
@@ -26,6 +26,7 @@ use super::{
     listing_page::addressable_page,
     object_uri::{BucketUri, CloudService},
     settings::StorageSettings,
+    storage::StorageClient,
 };
 
 pub trait BucketClient: ObjectStore + PaginatedListStore + MultipartStore + Signer {}
@@ -33,9 +34,9 @@ pub trait BucketClient: ObjectStore + PaginatedListStore + MultipartStore + Sign
 impl<T: ObjectStore + PaginatedListStore + MultipartStore + Signer> BucketClient for T {}
 
 /// Opens a bucket. Requests are not signed if the settings and the machine have no credentials.
-pub async fn open(
+pub(super) async fn open(
     settings: &StorageSettings,
-    client: &Client,
+    client: &StorageClient,
     bucket: &BucketUri,
 ) -> Result<Arc<dyn BucketClient>, StorageAttemptError> {
     match bucket.service {
@@ -56,7 +57,7 @@ pub async fn open(
 
 async fn open_with<S: BucketClient, C: Debug + Send + Sync + 'static>(
     settings: &StorageSettings,
-    client: &Client,
+    client: &StorageClient,
     bucket: &BucketUri,
     build: impl Fn(Transport) -> object_store::Result<S>,
     credentials: impl Fn(&S) -> &Arc<dyn CredentialProvider<Credential = C>>,
@@ -178,7 +179,7 @@ pub(crate) struct ListingRequest;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Transport {
-    client: Client,
+    client: StorageClient,
     service: CloudService,
     region: String,
     signed: bool,
@@ -187,7 +188,7 @@ pub(crate) struct Transport {
 }
 
 impl Transport {
-    pub fn new(client: &Client, service: CloudService, region: &str, signed: bool) -> Self {
+    pub fn new(client: &StorageClient, service: CloudService, region: &str, signed: bool) -> Self {
         let (client, region) = (client.clone(), region.to_owned());
         Self { client, service, region, signed, for_role: false }
     }
@@ -241,10 +242,11 @@ impl Transport {
             return StorageError::Service(message).into();
         }
         // If there is no body, the status must suffice.
-        let description = read_text(response.into_body(), MAX_ERROR_BYTES).await;
+        let description = read_text(response.into_body(), MAX_ERROR_BYTES);
+        let description = timeout(self.client.read_timeout, description).await;
+        let description = description.ok().and_then(Result::ok).unwrap_or_default();
         let keyless = (!self.signed).then_some(self.service);
-        StorageError::from_response(status.as_u16(), &description.unwrap_or_default(), keyless)
-            .into()
+        StorageError::from_response(status.as_u16(), &description, keyless).into()
     }
 }
 
@@ -281,7 +283,7 @@ async fn read_text(body: HttpResponseBody, limit: usize) -> Result<String, HttpE
 }
 
 /// Wraps an error in a kind that the library does not retry.
-fn attempt_error(error: StorageAttemptError) -> HttpError {
+pub(super) fn attempt_error(error: StorageAttemptError) -> HttpError {
     HttpError::new(HttpErrorKind::Unknown, error)
 }
 
@@ -298,8 +300,8 @@ mod tests {
         let variables = variables.iter().map(|(name, value)| ((*name).into(), (*value).into()));
         let settings = StorageSettings::from_env(variables).unwrap();
         let bucket = super::super::ObjectUri::parse(uri).unwrap().bucket;
-        tessera_crypto::install();
-        let store = open(&settings, &Client::new(), &bucket).await.unwrap();
+        let client = StorageClient::new(&settings, Duration::from_secs(1)).unwrap();
+        let store = open(&settings, &client, &bucket).await.unwrap();
         let path = Path::parse("a b.jpg").unwrap();
         let url = store.signed_url(Method::GET, &path, Duration::from_mins(1)).await.unwrap();
         url.as_str().split('?').next().unwrap().to_owned()

@@ -19,7 +19,7 @@ use tessera_model::ExportTaskId;
 use super::{
     ObjectBody, ObjectEntry, ObjectStorage, PathRoot, StorageError, StorageSettings,
     error::StorageAttemptError,
-    object_uri::{CloudService, ObjectUri},
+    object_uri::{CloudService, ObjectUri, is_addressable_key},
 };
 
 /// Minimum size of a part. Services accept at most 10,000 parts.
@@ -195,8 +195,9 @@ impl BucketFolder {
     }
 
     pub fn path(&self, name: &str) -> Result<Path, StorageError> {
-        Path::parse(format!("{}{name}", self.folder.folder_prefix()))
-            .map_err(|_| StorageError::object("it is not addressable"))
+        let key = format!("{}{name}", self.folder.folder_prefix());
+        let path = Path::parse(&key).ok().filter(|_| is_addressable_key(&key));
+        path.ok_or_else(|| StorageError::object("it is not addressable"))
     }
 
     /// Returns the attributes of an archive. Azure accepts no attributes at the start of an upload.

@@ -61,6 +61,7 @@ impl StorageError {
         let message = list_error(uri, &self.to_string());
         match self {
             Self::Temporary(_) => Self::Temporary(message),
+            Self::Missing => Self::Object(message),
             _ => Self::Service(message),
         }
     }
@@ -87,7 +88,7 @@ impl StorageError {
         let code = error_code(description).unwrap_or_default();
         match (code.as_str(), status) {
             ("NoSuchBucket" | "ContainerNotFound", _) => Self::service("the bucket does not exist"),
-            ("NoSuchKey" | "BlobNotFound", _) | ("", 404) => Self::Missing,
+            ("NoSuchKey" | "NoSuchUpload" | "BlobNotFound", _) | ("", 404) => Self::Missing,
             ("PreconditionFailed" | "ConditionNotMet", _) | ("", 412) => {
                 Self::object("it has changed while it was read")
             }

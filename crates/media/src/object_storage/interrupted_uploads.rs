@@ -10,7 +10,10 @@ use roxmltree::{Document, Node};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use uuid::Uuid;
 
-use super::{BucketFolder, CloudService, StorageError, error::not_object_storage};
+use super::{
+    BucketFolder, CloudService, StorageError,
+    error::{StorageAttemptError, not_object_storage},
+};
 
 /// The age at which an upload counts as interrupted. A younger upload may belong to a process that is still running.
 pub const INTERRUPTED_AFTER: Duration = Duration::from_hours(24);
@@ -81,12 +84,15 @@ impl BucketFolder {
         Ok(found)
     }
 
-    /// Removes the parts of an incomplete object.
+    /// Removes the parts of an incomplete object, unless another process has removed them.
     pub async fn abort(&self, incomplete: &IncompleteObject) -> Result<(), StorageError> {
         let path = &self.path(&incomplete.name)?;
         let abort = || async {
             let store = self.storage.bucket(&self.folder.bucket).await?;
-            Ok(store.abort_multipart(path, &incomplete.id).await?)
+            match store.abort_multipart(path, &incomplete.id).await.map_err(Into::into) {
+                Err(StorageAttemptError { error: StorageError::Missing, .. }) => Ok(()),
+                result => result,
+            }
         };
         self.storage.retry_policy.run(abort).await
     }

@@ -22,7 +22,7 @@ const MAX_PAGES: usize = 1_000_000;
 
 impl ObjectStorage {
     /// Lists the media in `uri`, which is a folder or a manifest, until `media_limit` media are found. A limit of 1
-    /// checks whether there are any media. Errors are safe to send to clients.
+    /// checks whether there are any media. An address without media is an error. Errors are safe to send to clients.
     pub async fn list(
         &self,
         uri: &str,
@@ -45,7 +45,7 @@ impl ObjectStorage {
         {
             listing.append(part, media_limit);
         }
-        Ok(listing)
+        if listing.media == 0 { Err(list_error(uri, "")) } else { Ok(listing) }
     }
 
     /// Returns the listing of a folder or manifest in parts, so that its size does not matter. A manifest is read until
@@ -60,7 +60,6 @@ impl ObjectStorage {
             token: None,
             pages: 0,
             has_more: true,
-            media: 0,
         })
     }
 }
@@ -75,7 +74,6 @@ pub struct ListingParts {
     token: Option<String>,
     pages: usize,
     has_more: bool,
-    media: usize,
 }
 
 impl ListingParts {
@@ -84,12 +82,10 @@ impl ListingParts {
         self.has_more
     }
 
-    /// Reads the next part. Returns `None` after the last part. A listing without media is an error. Errors are safe to
-    /// send to clients.
+    /// Reads the next part. Returns `None` after the last part. Errors are safe to send to clients.
     pub async fn next(&mut self) -> Result<Option<ObjectListing>, StorageError> {
         if !self.has_more {
-            let empty = || StorageError::service(list_error(&self.uri, ""));
-            return if self.media == 0 { Err(empty()) } else { Ok(None) };
+            return Ok(None);
         }
         let part = match self.location.manifest_format() {
             None => self.next_page().await,
@@ -98,9 +94,7 @@ impl ListingParts {
                 self.storage.list_manifest(&self.location, format, self.media_limit).await
             }
         };
-        let part = part.map_err(|error| error.in_listing(&self.uri))?;
-        self.media += part.media;
-        Ok(Some(part))
+        part.map(Some).map_err(|error| error.in_listing(&self.uri))
     }
 
     async fn next_page(&mut self) -> Result<ObjectListing, StorageError> {

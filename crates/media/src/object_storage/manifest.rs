@@ -1,13 +1,17 @@
 //! Reads manifests, which are untrusted files in a bucket. A manifest lists media by address, or by key relative to the
-//! manifest. It is downloaded before it is read.
+//! manifest. It is downloaded before it is read, in the encodings and with the delimiters of sidecars.
 
 use std::{
     collections::HashSet,
     fs::File,
-    io::{BufRead as _, BufReader, Read as _, Seek as _},
+    io::{Read as _, Seek as _},
     sync::Arc,
 };
 
+use crate::ingest::{
+    documents::to_utf8,
+    sidecar::{csv_names, file_column},
+};
 use tessera_parquet::ParquetFile;
 use tokio::io::AsyncWriteExt as _;
 use uuid::Uuid;
@@ -57,9 +61,8 @@ impl ObjectStorage {
     }
 }
 
-/// Maximum length of a line, in bytes.
-const MAX_LINE_BYTES: u64 = 4_096;
-const COLUMN_NAMES: [&str; 6] = ["uri", "url", "path", "file_name", "s3_uri", "image"];
+/// The names of columns of addresses. Any other column is found like the column of files of a sidecar.
+const ADDRESS_COLUMNS: [&str; 3] = ["uri", "url", "s3_uri"];
 
 struct ManifestReader {
     bucket: Arc<BucketUri>,
@@ -100,8 +103,10 @@ fn read_manifest(
         listing: ObjectListing::default(),
     };
     let end = match format {
-        ManifestFormat::Text => read_text(file, &mut rows),
-        ManifestFormat::Csv => read_csv(file, &mut rows),
+        ManifestFormat::Text => {
+            read_utf8(file).and_then(|text| text.lines().try_for_each(|line| rows.add_row(line)))
+        }
+        ManifestFormat::Csv => read_utf8(file).and_then(|text| read_csv(&text, &mut rows)),
         ManifestFormat::Parquet => read_parquet(file, &mut rows),
     };
     match end {
@@ -110,45 +115,34 @@ fn read_manifest(
     }
 }
 
-fn read_text(file: File, rows: &mut ManifestReader) -> Result<(), ReadEnd> {
-    let mut file = BufReader::new(file);
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        let length = file.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut line);
-        if length.map_err(|_| "it cannot be read")? == 0 {
-            return Ok(());
-        }
-        let text = std::str::from_utf8(&line).map_err(|_| "it is not UTF-8 text")?;
-        rows.add_row(text.trim_start_matches('\u{FEFF}'))?;
-    }
+fn read_utf8(mut file: File) -> Result<String, ReadEnd> {
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).map_err(|_| "it cannot be read")?;
+    Ok(String::from_utf8(to_utf8(bytes)).map_err(|_| "it is not UTF-8 text")?)
 }
 
-fn read_csv(file: File, rows: &mut ManifestReader) -> Result<(), ReadEnd> {
-    let mut table = csv::ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .from_reader(BufReader::new(file));
-    let mut record = csv::StringRecord::new();
-    let mut column = None;
-    while table.read_record(&mut record).map_err(|_| "it is not a UTF-8 table")? {
-        let named = |name: &str| is_media_column(name.trim_matches('\u{FEFF}'));
-        let header = if column.is_none() { record.iter().position(named) } else { None };
-        let column = *column.get_or_insert(header.unwrap_or(0));
-        if header.is_none() {
-            rows.add_row(record.get(column).unwrap_or_default())?;
-        }
+/// Reads the column of addresses or files of a table. A table without such a column has no header, and keys in its
+/// first column.
+fn read_csv(text: &str, rows: &mut ManifestReader) -> Result<(), ReadEnd> {
+    if let Ok(mut names) = csv_names(text.as_bytes(), media_column) {
+        return names.try_for_each(|name| rows.add_row(&name));
     }
-    Ok(())
+    let with_header = format!("{}\n{text}", ADDRESS_COLUMNS[0]);
+    let mut names = csv_names(with_header.as_bytes(), media_column).map_err(ReadEnd::Invalid)?;
+    names.try_for_each(|name| rows.add_row(&name))
 }
 
-fn is_media_column(name: &str) -> bool {
-    COLUMN_NAMES.iter().any(|column| name.trim().eq_ignore_ascii_case(column))
+/// Returns the position of the first column of addresses or files.
+fn media_column(names: &mut [String]) -> Option<usize> {
+    let file = file_column(names);
+    let is_address = |name: &str| ADDRESS_COLUMNS.iter().any(|it| name.eq_ignore_ascii_case(it));
+    names.iter().position(|name| is_address(name) || file.as_ref() == Some(name))
 }
 
 fn read_parquet(file: File, rows: &mut ManifestReader) -> Result<(), ReadEnd> {
     let file = ParquetFile::open(file).map_err(|_| "it is damaged or not a Parquet file")?;
     let mut end = Ok(());
+    let is_media_column = |name: &str| media_column(&mut [name.to_owned()]).is_some();
     let read = file.for_each_text(is_media_column, &mut |value| {
         let text = std::str::from_utf8(value).map_err(|_| "it is not UTF-8 text".into());
         end = text.and_then(|text| rows.add_row(text));

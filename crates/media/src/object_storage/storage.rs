@@ -10,25 +10,62 @@ use std::{
 use bytes::Bytes;
 use object_store::{
     GetOptions, GetRange, GetResult, ObjectStore as _,
+    client::{HttpError, HttpRequest, HttpResponse, HttpService as _},
     list::{PaginatedListOptions, PaginatedListResult},
     path::Path,
 };
-use reqwest::{Client, Url, redirect, retry};
+use reqwest::{Client, ClientBuilder, Url, redirect, retry};
 use tessera_proxy::is_loopback;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use super::{
     StorageError, StorageSettings,
-    bucket_client::{self, BucketClient, ListingRequest, Transport},
+    bucket_client::{self, BucketClient, ListingRequest, Transport, attempt_error},
     error::StorageAttemptError,
     object_uri::{BucketUri, ObjectUri},
 };
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// Time in which a mebibyte of a request is sent even over a slow connection that several requests share.
+const TIME_PER_SENT_MIB: Duration = Duration::from_secs(64);
+/// Maximum size of a request that is sent within the time limit for a response, in bytes.
+const MAX_SHORT_REQUEST: u64 = 1 << 20;
+
+/// The HTTP clients of object storage.
+#[derive(Clone, Debug)]
+pub(crate) struct StorageClient {
+    client: Client,
+    /// The client for long requests. It has no read timeout, because that timeout includes the time for sending.
+    uploader: Client,
+    pub read_timeout: Duration,
+}
+
+impl StorageClient {
+    pub fn new(settings: &StorageSettings, read_timeout: Duration) -> Result<Self, StorageError> {
+        let client = http_client(settings, |builder| builder.read_timeout(read_timeout))?;
+        let uploader = http_client(settings, |builder| builder)?;
+        Ok(Self { client, uploader, read_timeout })
+    }
+
+    /// Sends a request within a time that grows with its size.
+    pub async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        let length = request.body().content_length() as u64;
+        if length <= MAX_SHORT_REQUEST {
+            return self.client.call(request).await;
+        }
+        let mib = u32::try_from(length >> 20).unwrap_or(u32::MAX);
+        let limit = self.read_timeout + TIME_PER_SENT_MIB.saturating_mul(mib);
+        timeout(limit, self.uploader.call(request)).await.map_err(|_| {
+            let error = StorageError::service("the storage did not take the upload in time");
+            attempt_error(StorageAttemptError { error, retryable: true })
+        })?
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct ObjectStorage {
-    client: Client,
+    client: StorageClient,
     settings: StorageSettings,
     pub(crate) retry_policy: RetryPolicy,
     /// The buckets in use. The client of a bucket keeps its credentials until they expire.
@@ -44,7 +81,7 @@ impl ObjectStorage {
         settings: StorageSettings,
         retry_policy: RetryPolicy,
     ) -> Result<Self, StorageError> {
-        let client = http_client(&settings, retry_policy)?;
+        let client = StorageClient::new(&settings, retry_policy.read_timeout)?;
         Ok(Self { client, settings, retry_policy, buckets: Arc::default() })
     }
 
@@ -122,13 +159,12 @@ impl ObjectStorage {
 
 fn http_client(
     settings: &StorageSettings,
-    retry_policy: RetryPolicy,
+    limited: impl FnOnce(ClientBuilder) -> ClientBuilder,
 ) -> Result<Client, StorageError> {
     tessera_crypto::install();
-    let builder = Client::builder()
+    let builder = limited(Client::builder())
         .user_agent(concat!("tessera/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(CONNECT_TIMEOUT)
-        .read_timeout(retry_policy.read_timeout)
         .tcp_nodelay(true)
         .referer(false)
         // A compressed object is read as it is stored, without unpacking it.

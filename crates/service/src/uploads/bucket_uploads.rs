@@ -3,7 +3,7 @@
 use std::{
     collections::HashSet,
     fs::File,
-    io::{self, Seek as _},
+    io::{self, ErrorKind, Seek as _},
     path::{Path, PathBuf},
     sync::{Arc, atomic::AtomicBool},
     time::SystemTime,
@@ -261,6 +261,9 @@ impl UnpackTarget for BucketUnpackTarget<'_> {
             number += 1;
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             unique = path.with_file_name(with_suffix(&name, &number.to_string()));
+        }
+        if self.folder.path(&self.object_name(&unique)).is_err() {
+            return Err(ErrorKind::InvalidFilename.into());
         }
         Ok((unique, tempfile::tempfile_in(self.scratch)?))
     }

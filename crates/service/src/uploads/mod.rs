@@ -105,7 +105,10 @@ impl AcceptedUploads {
             // The process was killed after unpacking, but before the end of the indexing task.
             return Ok(None);
         }
-        let report = unpack(&archive, kind, unpacked, limits, stop)?;
+        let report = unpack(&archive, kind, unpacked, limits, stop).inspect_err(|_| {
+            // The next run begins again, and a full disk needs the space until then.
+            let _ = fs::remove_dir_all(unpacked);
+        })?;
         sync_tree(unpacked).map_err(UnpackError::Io)?;
         Ok(Some(report))
     }

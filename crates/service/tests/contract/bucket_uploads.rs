@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use reqwest::multipart::Form;
 use serde_json::json;
 use tessera_media::object_storage::ObjectUri;
 use tessera_service::{DeploymentSettings, InjectedFailure};
@@ -78,6 +79,44 @@ async fn files_and_archives_are_kept_in_the_bucket_and_served_from_there() {
     let service = service.again(settings(&storage)).await;
     assert_eq!(service.record().await["n_images"], 17);
     assert_eq!(original(&service, "n014.png").await, picture(14));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn archives_without_media_and_sources_that_were_emptied_do_not_stop_the_rest() {
+    let storage = storage().await;
+    let objects =
+        [("in/1.png", picture(20)), ("2.png", picture(21)), ("list.txt", b"2.png".to_vec())];
+    for (name, bytes) in &objects {
+        storage.put(&format!("team/{name}"), bytes);
+    }
+    let service = Service::with(settings(&storage)).await;
+    for uri in ["s3://team/in", "s3://team/list.txt"] {
+        service.added(Form::new().text("s3_uri", uri)).await;
+    }
+    service.added(archived("set.zip", zip(&[("readme.doc".to_owned(), b"-".to_vec())]))).await;
+    let record = service.record().await;
+    assert_eq!((&record["status_new"], &record["n_images"]), (&json!("PARTIAL INDEX"), &json!(14)));
+    for (name, _) in objects {
+        storage.remove(&format!("team/{name}"));
+    }
+    let place = service.stop().await;
+    place.put("new.png", &picture(22));
+    let service = Service::at_with(place, settings(&storage)).await;
+    let record = service.record().await;
+    assert_eq!((&record["status_new"], &record["n_images"]), (&json!("READY"), &json!(13)));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_member_whose_key_would_be_too_long_is_skipped() {
+    let storage = storage().await;
+    let service = Service::with(settings(&storage)).await;
+    let long = format!("{}.png", ["x".repeat(250), "y".repeat(250)].join("/"));
+    let long = format!("{}/{}/{long}", "a".repeat(250), "b".repeat(250));
+    let members = [(long, picture(14)), ("n015.png".to_owned(), picture(15))];
+    service.added(archived("set.zip", zip(&members))).await;
+    let record = service.record().await;
+    assert_eq!((&record["status_new"], &record["n_images"]), (&json!("PARTIAL INDEX"), &json!(13)));
+    assert_eq!(uploaded(&storage), ["json", "unpacked/n015.png"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -8,7 +8,9 @@ use std::{
 
 use proptest::{prelude::*, test_runner::TestRunner};
 use serde_json::{Value, json};
+use tessera_media::ingest::disk_quota::DiskQuota;
 use tessera_model::{Annotation, Mask, vql::ColumnValue};
+use tessera_service::DeploymentSettings;
 use walkdir::WalkDir;
 
 use crate::{
@@ -263,6 +265,16 @@ async fn an_archive_is_opened_like_a_folder() {
         assert!(error.contains(&format!("outer.zip cannot be unpacked: {reason}")), "{error}");
         assert!(error.ends_with("or unpack it and give the folder"), "{error}");
     }
+}
+
+#[tokio::test]
+async fn an_archive_is_not_opened_if_the_disk_has_no_space_for_its_files() {
+    let place = Place::new(&[("photos.zip", zip_of(&[("1.png".to_owned(), picture(1))]))]);
+    let disk = DiskQuota::with_reserve(u64::MAX);
+    let deployment = place.open_with(DeploymentSettings { disk, ..DeploymentSettings::default() });
+    let error = deployment.add_folder(&place.picture("photos.zip"), None).unwrap_err().to_string();
+    assert!(error.contains("has no space for the files of the archive"), "{error}");
+    assert!(error.contains("free space, or unpack it on another disk"), "{error}");
 }
 
 /// Names that other programs or our own readers could misunderstand.

@@ -436,6 +436,36 @@ async fn tags_survive_moves_edits_and_the_loss_of_the_index() {
 }
 
 #[tokio::test]
+async fn tags_that_only_the_index_has_survive_its_damage_unless_they_are_damaged() {
+    let service = Service::at(Place::new(&named()).with_store_file(), true).await;
+    let one = service.selection(&["c.png"]).await;
+    let body = json!({"add": ["night"], "rating": 4, "media_selection": one});
+    service.change("change", body).await;
+    let mut place = service.stop().await;
+    let database = place.data.path().join("tessera.db");
+    let intact = fs::read(&database).unwrap();
+    for (text, is_restored) in [(&b"\xFF\xD8\xFF"[..], true), (b"night", false)] {
+        fs::remove_dir_all(place.picture(".tessera")).unwrap();
+        let mut damaged = intact.clone();
+        for at in 0..damaged.len() - text.len() {
+            if damaged[at..].starts_with(text) {
+                damaged[at + text.len()] ^= 1;
+                damaged[at + text.len() - 1] ^= u8::from(!is_restored);
+            }
+        }
+        fs::write(&database, damaged).unwrap();
+        let service = Service::at(place, true).await;
+        let notice = service.deployment.recovery_notice().unwrap();
+        assert_eq!(notice.contains("Tags and ratings"), !is_restored, "{notice}");
+        if is_restored {
+            assert_eq!(service.with_tag("night").await, ["c.png"]);
+            assert_eq!(service.preview("c.png").await["rating"], 4);
+        }
+        place = service.stop().await;
+    }
+}
+
+#[tokio::test]
 async fn a_copy_that_stays_never_gets_the_tags_of_a_removed_file() {
     let place = Place::new(&[("a/doe.png", picture(1)), ("b/copy.png", picture(1))]);
     let service = Service::at(place, true).await;

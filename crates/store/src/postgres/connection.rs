@@ -203,22 +203,21 @@ impl EngineConnection for PostgresConnection {
 
     /// Cancels the statement when `stop` is set, and then fails with [`QueryError::Stopped`].
     fn execute_batch_until(&self, sql: &str, stop: &AtomicBool) -> Result<()> {
-        let runtime = network_runtime().map_err(QueryError::value)?;
-        let _timers = runtime.enter();
-        block_on(async {
+        let is_done = self.wait(async {
             let mut run = pin!(self.client.batch_execute(sql));
             if let Either::Left((done, _)) = select(&mut run, pin!(until_set(stop))).await {
-                return Ok(done?);
+                return done.map(|()| true);
             }
             loop {
                 // A cancel request that arrives before the statement has no effect, so it is repeated.
                 let token = self.client.cancel_token();
                 token.cancel_query(self.encryption.clone()).await?;
                 if let Either::Left(_) = select(&mut run, pin!(sleep(STOP_CHECKS))).await {
-                    return Err(QueryError::Stopped);
+                    return Ok(false);
                 }
             }
-        })
+        })?;
+        if is_done { Ok(()) } else { Err(QueryError::Stopped) }
     }
 
     fn change(&self, sql: &str, params: Params) -> Result<u64> {

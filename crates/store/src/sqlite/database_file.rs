@@ -167,8 +167,8 @@ impl DatabaseFile {
         let mut writer = self.open_connection()?;
         schema::create(&mut writer)?;
         let Some(remains) = remains else { return Ok((writer, None)) };
-        let is_restored = remains.restore_datasets(self.open_connection()?).is_ok();
-        Ok((writer, Some(remains.notice(is_restored))))
+        let restored = remains.restore_datasets(self.open_connection()?).ok();
+        Ok((writer, Some(remains.notice(restored))))
     }
 
     /// Makes the database readable only by its owner. An empty file is created if there is none. `SQLite` gives its log

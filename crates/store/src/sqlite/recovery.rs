@@ -22,6 +22,9 @@ use tessera_media::ingest::file_names::printable_path;
 /// The database and its log files.
 pub(super) const DATABASE_FILES: [&str; 3] = ["tessera.db", "tessera.db-wal", "tessera.db-shm"];
 
+/// The folder to which the remains are moved one after the other.
+const UNFINISHED: &str = "set-aside-unfinished";
+
 /// What is left of a database.
 pub(super) struct Remains {
     uploads: PathBuf,
@@ -41,17 +44,20 @@ pub(super) fn set_aside(data: &Path) -> io::Result<Option<Remains>> {
     for archive in fs::read_dir(data.join("exports"))? {
         paths.push(archive?.path());
     }
-    if paths.is_empty() {
+    if paths.is_empty() && !data.join(UNFINISHED).exists() {
         let indexes = if_exists(fs::read_dir(data.join("indexes")))?;
         let has_indexes = indexes.is_some_and(|mut indexes| indexes.next().is_some());
         let is_lost = has_indexes || !accepted.is_empty();
         return Ok(is_lost.then_some(Remains { uploads, folder: None }));
     }
-    let folder = data.join(format!("set-aside-{}", now_micros()));
-    create_private_dir(&folder)?;
+    // All files of the database must get into the same folder, even if the process is killed in between.
+    let unfinished = data.join(UNFINISHED);
+    create_private_dir(&unfinished)?;
     for path in paths {
-        fs::rename(&path, folder.join(path.file_name().unwrap_or_default()))?;
+        fs::rename(&path, unfinished.join(path.file_name().unwrap_or_default()))?;
     }
+    let folder = data.join(format!("set-aside-{}", now_micros()));
+    fs::rename(unfinished, &folder)?;
     Ok(Some(Remains { uploads, folder: Some(folder) }))
 }
 
@@ -69,26 +75,42 @@ const RESTORE_DATASETS: &str = "
 ";
 const RESTORE_SOURCES: &str = "INSERT OR IGNORE INTO source (dataset, folder)
                                SELECT dataset, folder FROM old.source ORDER BY row";
+/// The tables of what users have given to media items, with their columns.
+const TAG_TABLES: [(&str, &str); 2] = [
+    ("tag", "row, id, dataset, name, color"),
+    ("tagged_media", "media, dataset, folder, path, seconds, region, content, tags, rating"),
+];
+const TAG_STATE: (&str, &str) = ("tag_state", "dataset, revision, written, file");
 
 impl Remains {
-    /// Copies all datasets into a new database, in which they are indexed again. Fails if the datasets are damaged.
-    pub(crate) fn restore_datasets(&self, mut new: Connection) -> Result<()> {
+    /// Copies all datasets into a new database, in which they are indexed again, and their tags. Fails if the datasets
+    /// are damaged. Returns whether all tags are intact.
+    pub(crate) fn restore_datasets(&self, mut new: Connection) -> Result<bool> {
         let database = self.folder.as_ref().map(|folder| folder.join(DATABASE_FILES[0]));
         let database = database.as_ref().and_then(|path| path.to_str()).unwrap_or_default();
         new.execute("ATTACH ?1 AS old", [database])?;
-        copy_datasets(new.transaction()?)
+        copy_datasets(new.transaction()?)?;
+        let is_intact = !TAG_TABLES.map(|table| copy_tags(&new, table).is_ok()).contains(&false);
+        if is_intact {
+            // Without the state, the tags in the file beside a dataset replace those that were restored.
+            let _ = copy_tags(&new, TAG_STATE);
+        }
+        Ok(is_intact)
     }
 
-    /// Returns what the user needs to know.
-    pub fn notice(&self, is_restored: bool) -> String {
-        let mut notice = if is_restored {
-            "the store was damaged; its datasets are indexed again".to_owned()
-        } else {
-            format!(
+    /// Returns what the user needs to know. `restored` says whether the tags of the restored datasets are intact.
+    pub fn notice(&self, restored: Option<bool>) -> String {
+        let mut notice = match restored {
+            Some(true) => "the store was damaged; its datasets are indexed again".to_owned(),
+            Some(false) => "the store was damaged; its datasets are indexed again. Tags and ratings that are not in \
+                            .tessera/tags.jsonl in the folder of a dataset may be lost, because their tables are \
+                            damaged"
+                .to_owned(),
+            None => format!(
                 "the store was missing or damaged and a new one was created; open each folder again to \
                  rebuild it. The uploads are kept in {} and are added again with their folder",
                 printable_path(&self.uploads)
-            )
+            ),
         };
         if let Some(folder) = &self.folder {
             notice += ". What was left of the store was moved to ";
@@ -105,6 +127,13 @@ fn copy_datasets(transaction: Transaction) -> Result<()> {
     check_table(&transaction, "old", "source")?;
     transaction.execute(RESTORE_SOURCES, [])?;
     transaction.commit()
+}
+
+/// Copies a table of tags from the attached database.
+fn copy_tags(connection: &Connection, (table, columns): (&str, &str)) -> Result<()> {
+    check_table(connection, "old", table)?;
+    let copy = format!("INSERT INTO {table} ({columns}) SELECT {columns} FROM old.{table}");
+    connection.execute(&copy, []).map(drop)
 }
 
 // Finds damage in the database file. The checksum of a row is verified whenever a query reads the row. The whole file
@@ -173,4 +202,23 @@ pub(super) fn check_table(connection: &Connection, database: &str, table: &str) 
 fn run_check(connection: &Connection, pragma: &str) -> Result<()> {
     let report: String = connection.query_row(pragma, [], |row| row.get(0))?;
     if report == "ok" { Ok(()) } else { Err(damage(&report)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interrupted_move_of_the_remains_is_continued_into_the_same_folder() {
+        let data = tempfile::tempdir().unwrap();
+        let path = |name: &str| data.path().join(name);
+        for folder in ["exports", UPLOADS, UNFINISHED] {
+            fs::create_dir(path(folder)).unwrap();
+        }
+        fs::write(path(UNFINISHED).join(DATABASE_FILES[0]), "database").unwrap();
+        fs::write(path(DATABASE_FILES[1]), "log").unwrap();
+        let folder = set_aside(data.path()).unwrap().unwrap().folder.unwrap();
+        let kept = DATABASE_FILES.map(|name| fs::read_to_string(folder.join(name)).ok());
+        assert_eq!(kept, [Some("database".to_owned()), Some("log".to_owned()), None]);
+    }
 }

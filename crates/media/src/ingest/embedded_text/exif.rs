@@ -185,10 +185,12 @@ struct NegativeDirection {
 const SOUTH: NegativeDirection = NegativeDirection { field: GPS_LATITUDE_REF, letter: ['S', 's'] };
 const WEST: NegativeDirection = NegativeDirection { field: GPS_LONGITUDE_REF, letter: ['W', 'w'] };
 
-/// Reads degrees from three fractions. Returns `None` if the degrees exceed the limit.
+/// Reads degrees from three fractions. Programs write `0/0` for minutes or seconds that they do not know. Returns `None`
+/// if the degrees exceed the limit.
 fn degrees(fields: &Fields, tag: u16, negative: &NegativeDirection, limit: f64) -> Option<f64> {
     let [degrees, minutes, seconds] =
         fields.structure.fractions(fields.directory, tag)?.map(quotient);
+    let [minutes, seconds] = [minutes, seconds].map(|it| if it.is_nan() { 0.0 } else { it });
     let degrees = degrees + minutes / 60.0 + seconds / 3600.0;
     let is_negative = fields.text(negative.field)?.starts_with(negative.letter);
     (degrees <= limit).then_some(if is_negative { -degrees } else { degrees })

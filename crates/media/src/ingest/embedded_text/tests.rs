@@ -102,6 +102,14 @@ fn exif_gives_a_caption_and_labels_of_the_camera_the_date_and_the_place() {
 }
 
 #[test]
+fn a_position_without_seconds_is_read() {
+    let latitude = [ascii(1, "N"), fractions(2, &[(48, 1), (30, 1), (0, 0)])];
+    let longitude = [ascii(3, "W"), fractions(4, &[(2, 1), (0, 0), (0, 0)])];
+    let structure = exif(&[], &[], &[latitude, longitude].concat());
+    assert_eq!(read_exif(&structure).labels, ["gps:48.5,-2.0"]);
+}
+
+#[test]
 fn blank_camera_fields_are_ignored() {
     let structure = exif(
         &[ascii(0x010E, "OLYMPUS DIGITAL CAMERA"), ascii(0x0110, "  ")],

@@ -14,7 +14,7 @@ use tessera_parquet::{Columns, ParquetFile};
 
 use super::{
     documents::to_utf8,
-    sidecar::{csv_file_names, file_column},
+    sidecar::{csv_names, file_column, name_file_column},
 };
 use npy::NpyArray;
 pub use npy::npy_header;
@@ -127,7 +127,7 @@ fn read_names(list: &Path) -> Result<Vec<String>, String> {
     }
     let bytes = to_utf8(fs::read(list).map_err(|cause| cause.to_string())?);
     if list.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv")) {
-        return csv_file_names(&bytes);
+        return csv_names(&bytes, name_file_column).map(Iterator::collect);
     }
     Ok(String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect())
 }

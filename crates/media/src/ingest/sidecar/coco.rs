@@ -469,7 +469,7 @@ struct RunLengthMask<'a> {
 }
 
 impl RunLengthMask<'_> {
-    /// Returns the size and the runs. The numbers may have a decimal point.
+    /// Returns the size and the runs, which do not go beyond it. The numbers may have a decimal point.
     fn read(&self) -> Option<([u32; 2], Vec<u64>)> {
         let size = documents::parse_numbers(self.size)?.into_iter().map(documents::whole);
         let size: Vec<u32> = size.map(|side| side?.try_into().ok()).collect::<Option<_>>()?;
@@ -481,7 +481,7 @@ impl RunLengthMask<'_> {
                 .map(documents::whole)
                 .collect::<Option<_>>()?,
         };
-        Some((size, runs))
+        Mask::are_inside(size, &runs).then_some((size, runs))
     }
 }
 

@@ -53,9 +53,12 @@ pub(crate) fn read_text_tables(reader: &mut SidecarReader<'_>) {
 
 fn read_other_tables(reader: &mut SidecarReader<'_>, sidecars: &[&Path]) {
     let large: HashSet<&Path> = reader.files.larger_than(MAX_SHARED_SIDECAR_BYTES).collect();
-    for sidecar in sidecars {
-        if open_images_table(sidecar).is_none() && !large.contains(sidecar) {
+    for sidecar in sidecars.iter().filter(|it| open_images_table(it).is_none()) {
+        let describes = |head: &str| open_other_table(sidecar, head.as_bytes()).is_some();
+        if !large.contains(sidecar) {
             read_other_table(reader, sidecar);
+        } else if begins(reader, sidecar, describes) {
+            reader.report_size(sidecar, MAX_SHARED_SIDECAR_BYTES);
         }
     }
 }
@@ -63,10 +66,9 @@ fn read_other_tables(reader: &mut SidecarReader<'_>, sidecars: &[&Path]) {
 /// The table of a dataset of several classes per picture, with a column of 0 and 1 for each class.
 const CLASS_TABLE: &str = "_classes.csv";
 
-/// Reads a table of another name, if it describes pictures.
-fn read_other_table(reader: &mut SidecarReader<'_>, sidecar: &Path) {
-    let Some(bytes) = reader.read_bytes(sidecar, MAX_SHARED_SIDECAR_BYTES) else { return };
-    let Ok(mut table) = open_table(&bytes) else { return };
+/// Opens a table of another name, if it describes pictures.
+fn open_other_table<'a>(sidecar: &Path, bytes: &'a [u8]) -> Option<CsvTable<'a>> {
+    let mut table = open_table(bytes).ok()?;
     name_label_column(&mut table.names);
     table.has_classes = is_named(sidecar, &[CLASS_TABLE]);
     let is_description = |name: &String| {
@@ -74,7 +76,12 @@ fn read_other_table(reader: &mut SidecarReader<'_>, sidecar: &Path) {
         DESCRIPTIONS.contains(&name) || CAPTION_ALIASES.contains(&name)
     };
     let describes = table.has_classes || table.names.iter().any(is_description);
-    if describes {
+    describes.then_some(table)
+}
+
+fn read_other_table(reader: &mut SidecarReader<'_>, sidecar: &Path) {
+    let Some(bytes) = reader.read_bytes(sidecar, MAX_SHARED_SIDECAR_BYTES) else { return };
+    if let Some(table) = open_other_table(sidecar, &bytes) {
         reader.mark_used(sidecar);
         note_names(reader, sidecar, &bytes);
         if let Some(why) = read_table(reader, sidecar, table) {
@@ -102,6 +109,14 @@ struct CsvTable<'a> {
 /// Opens a table with the first delimiter that gives a column of files. A spreadsheet may state the delimiter in a line
 /// before the header: `sep=;`.
 fn open_table(bytes: &[u8]) -> Result<CsvTable<'_>, String> {
+    open_table_with(bytes, name_file_column)
+}
+
+/// Opens a table with the first delimiter with which `find_column` finds a column in the header.
+fn open_table_with(
+    bytes: &[u8],
+    find_column: impl Fn(&mut [String]) -> Option<usize>,
+) -> Result<CsvTable<'_>, String> {
     let first_line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let delimiters = table_delimiters(&String::from_utf8_lossy(first_line));
     let (bytes, line) = match bytes.strip_prefix(b"sep=").and_then(<[u8]>::split_first) {
@@ -114,7 +129,7 @@ fn open_table(bytes: &[u8]) -> Result<CsvTable<'_>, String> {
         let header = reader.headers().map_err(|_| format!("line {line}: {NOT_UTF_8}"))?;
         let header = without_apostrophes(header, header.iter().collect());
         let mut names: Vec<String> = header.into_iter().map(known_name).collect();
-        if let Some(file_name) = name_file_column(&mut names) {
+        if let Some(file_name) = find_column(&mut names) {
             let lines = LineCounter { bytes, offset: 0, line };
             let has_classes = false;
             return Ok(CsvTable { reader, names, file_name, lines, delimiter, has_classes });
@@ -125,21 +140,22 @@ fn open_table(bytes: &[u8]) -> Result<CsvTable<'_>, String> {
 
 /// Notes the names of a table.
 fn note_names(reader: &mut SidecarReader<'_>, sidecar: &Path, bytes: &[u8]) {
-    for name in csv_file_names(bytes).unwrap_or_default() {
+    for name in csv_names(bytes, name_file_column).into_iter().flatten() {
         reader.files.note_name(&name, None, sidecar);
     }
 }
 
-/// Returns the names in the column of files, in the order of the lines.
-pub(crate) fn csv_file_names(bytes: &[u8]) -> Result<Vec<String>, String> {
-    let CsvTable { mut reader, file_name, .. } = open_table(bytes)?;
-    let mut names = Vec::new();
-    let mut record = csv::ByteRecord::new();
-    while reader.read_byte_record(&mut record).map_err(|cause| cause.to_string())? {
-        let name = record.get(file_name).unwrap_or_default();
-        names.push(String::from_utf8_lossy(name).into_owned());
-    }
-    Ok(names)
+/// Returns the names in the column that `find_column` finds in the header, in the order of the lines.
+pub(crate) fn csv_names(
+    bytes: &[u8],
+    find_column: impl Fn(&mut [String]) -> Option<usize>,
+) -> Result<impl Iterator<Item = String>, String> {
+    let CsvTable { reader, file_name, .. } = open_table_with(bytes, find_column)?;
+    // The only possible error here is a record of different length, which is allowed.
+    let records = reader.into_byte_records().map_while(Result::ok);
+    Ok(records.map(move |record| {
+        String::from_utf8_lossy(record.get(file_name).unwrap_or_default()).into_owned()
+    }))
 }
 
 /// Reads a table and returns what is wrong with it.

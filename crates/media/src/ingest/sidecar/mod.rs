@@ -39,8 +39,8 @@ pub use sidecar_reader::SidecarData;
 pub use stated_size::{StatedSize, place_boxes};
 
 pub(crate) use annotation_files::may_describe_sample;
-pub(crate) use csv_table::csv_file_names;
-pub(crate) use extra_columns::file_column;
+pub(crate) use csv_table::csv_names;
+pub(crate) use extra_columns::{file_column, name_file_column};
 pub(crate) use file_index::{has_media, has_sample_part, parallel_folder};
 pub(crate) use photo_files::TakeoutNames;
 pub(crate) use sidecar_names::describes_many;

@@ -147,6 +147,17 @@ fn hidden_files_links_and_special_files_are_skipped_with_a_reason() {
 }
 
 #[test]
+fn a_file_of_a_manifest_that_was_not_read_is_read_again() {
+    let path = PathBuf::from("a.jpg");
+    let scan = FolderScan::of_paths([path.clone()].into_iter());
+    let stat = FileStat { size: 0, modified: 0 };
+    for (stat, expected) in [(stat, 0), (stat.unread(), 1)] {
+        let known = BTreeMap::from([(path.clone(), KnownFile { stat, content_hash: None })]);
+        assert_eq!(diff(&scan, known).added_or_modified.len(), expected, "{stat:?}");
+    }
+}
+
+#[test]
 fn previews_and_recycle_bins_are_recognized_by_their_place() {
     let temp_dir = tempfile::tempdir().unwrap();
     for path in [
@@ -154,8 +165,10 @@ fn previews_and_recycle_bins_are_recognized_by_their_place() {
         "My.photoslibrary/resources/derivatives/A/1_105_c.jpg",
         "other/resources/derivatives/2.jpg",
         "Recycled/3.jpg",
+        "Recycled/INFO2",
         "classes/Recycled/4.jpg",
         "recycled/5.jpg",
+        "RECYCLED/6.jpg",
     ] {
         let path = temp_dir.path().join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -165,7 +178,7 @@ fn previews_and_recycle_bins_are_recognized_by_their_place() {
     let scan = scan_folder(&folder, &FolderPatterns::default()).unwrap();
     let skipped: Vec<_> = scan.skipped.iter().map(|(path, _)| path.to_str().unwrap()).collect();
     assert_eq!(skipped, ["My.photoslibrary/resources/derivatives", "Recycled"]);
-    assert_eq!(scan.files.len(), 4);
+    assert_eq!(scan.files.len(), 5);
 }
 
 #[test]

@@ -13,15 +13,17 @@ mod signature;
 use std::{
     fs::File,
     io::{Seek as _, Write as _},
+    sync::Arc,
     time::Duration,
 };
 
 use fake_s3::{FakeFailure, FakeS3, SECRET, TOKEN, storage, storage_with_timeout};
 
 use tessera_media::object_storage::{
-    ObjectBody, ObjectEntry, ObjectListing, ObjectStorage, ObjectUri, PathRoot, RoleArn,
-    StorageError,
+    BucketFolder, ObjectBody, ObjectEntry, ObjectListing, ObjectStorage, ObjectUri, PathRoot,
+    RoleArn, StorageError,
 };
+use tokio::sync::Semaphore;
 
 fn keys(listing: &ObjectListing) -> Vec<&str> {
     listing.entries.iter().map(|entry| entry.key.as_str()).collect()
@@ -307,6 +309,23 @@ async fn a_timed_out_request_is_retried() {
     let listing = storage.list("s3://photos", None, usize::MAX).await.unwrap();
     server.fail_next([FakeFailure::NoResponse]);
     assert_eq!(read(&storage, &listing.entries[0]).await.unwrap(), b"one");
+}
+
+#[tokio::test]
+async fn a_large_request_has_more_time_than_the_next_bytes_of_a_response() {
+    let server = FakeS3::with_objects(&[("photos/1.jpg", b"one")]).await;
+    let storage = storage_with_timeout(server.settings(), Duration::from_millis(200));
+    let folder = BucketFolder { storage, folder: ObjectUri::parse("s3://photos").unwrap() };
+    let gate = Arc::new(Semaphore::new(0));
+    server.fail_next([FakeFailure::Held(gate.clone())]);
+    let put = folder.put("large", vec![0; 2 << 20].into());
+    let open = async {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        gate.add_permits(1);
+    };
+    let (put, ()) = tokio::join!(put, open);
+    put.unwrap();
+    assert_eq!(server.request_count(), 1);
 }
 
 #[tokio::test]

@@ -177,6 +177,8 @@ fn wrong_segmentations_are_named() {
         r#"{"size": [0, 5], "counts": [0, 1]}"#,
         r#"{"size": [4, 5], "counts": [18446744073709551615, 5]}"#,
         r#"{"size": [4, 5], "counts": "oooooooooooooooooo"}"#,
+        r#"{"size": [4, 5], "counts": [0, 9007199254740992, 0, 9007199254740992]}"#,
+        r#"{"size": [4, 5], "counts": [0, 20, 0, 1]}"#,
         r#"{"size": [4, 5], "counts": "\u0001"}"#,
     ] {
         folder.write(

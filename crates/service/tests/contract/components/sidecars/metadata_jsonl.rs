@@ -83,9 +83,12 @@ fn oversized_and_non_utf_8_sidecars_are_reported() {
     folder.write("metadata.jsonl", ["\u{e9}".as_bytes(), b"\xff\n", row.as_bytes()].concat());
     assert_eq!(folder.descriptions(), [describe("1.jpg", "good", "", "", "")]);
     assert_eq!(folder.problem_of("metadata.jsonl"), "line 1: it is not UTF-8; save it as UTF-8");
-    let file = std::fs::File::create(folder.path("metadata.jsonl")).unwrap();
-    file.set_len((64 << 20) + 1).unwrap();
-    assert_eq!(folder.problem_of("metadata.jsonl"), "it is larger than 64 MiB");
+    folder.write("annotations.csv", "file_name,caption\n1.jpg,good\n");
+    for name in ["metadata.jsonl", "annotations.csv"] {
+        let file = std::fs::OpenOptions::new().write(true).open(folder.path(name)).unwrap();
+        file.set_len((64 << 20) + 1).unwrap();
+        assert_eq!(folder.problem_of(name), "it is larger than 64 MiB");
+    }
 }
 
 #[test]
