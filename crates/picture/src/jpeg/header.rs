@@ -316,6 +316,10 @@ pub fn segment(bytes: &[u8], at: usize) -> Result<(u8, &[u8], usize), JpegError>
     if matches!(marker, 0x00 | 0x01 | 0xD0..=0xD9) {
         return Ok((marker, &[], body_at));
     }
+/// The most segments that are read of a JPEG inside another file, because a hostile file can claim the same bytes for
+/// many pictures.
+pub const MAX_SEGMENTS: usize = 1000;
+
     let length = usize::from(word(bytes, body_at)?);
     let body = bytes.get(body_at + 2..body_at + length).ok_or(JpegError::Truncated)?;
     Ok((marker, body, body_at + length))

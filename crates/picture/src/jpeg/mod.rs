@@ -22,7 +22,7 @@ mod tests;
 mod uncommon;
 
 pub use error::{JpegError, MAX_SCANS};
-pub use header::{EXIF_PREFIX, XMP_PREFIX, segments_before_scan};
+pub use header::{EXIF_PREFIX, MAX_SEGMENTS, XMP_PREFIX, segments_before_scan};
 pub use scan::ycbcr_to_rgb;
 
 use image::{RgbImage, metadata::Orientation};
