@@ -16,6 +16,7 @@
 mod error;
 mod header;
 mod huffman;
+mod restart_repair;
 mod scan;
 #[cfg(test)]
 mod tests;
