@@ -149,7 +149,7 @@ fn open_jpeg(
     Ok(OpenPicture {
         size: jpeg.size(),
         orientation: orientation.unwrap_or(jpeg.orientation()),
-        decode: Box::new(move |min_side| match jpeg.with_standard_tables() {
+        decode: Box::new(move |min_side| match jpeg.completed() {
             Some(completed) => decode_jpeg(&completed, &Jpeg::open(&completed)?, min_side),
             None => decode_jpeg(bytes, &jpeg, min_side),
         }),

@@ -144,6 +144,13 @@ impl Header {
         }
     }
 
+    /// Whether components have equal names. Decoders then take the components of a scan in their order.
+    pub fn has_equal_names(&self) -> bool {
+        let mut names: Vec<u8> = self.components.iter().map(|component| component.id).collect();
+        names.sort_unstable();
+        names.array_windows().any(|[one, next]| one == next)
+    }
+
     /// Whether the file relies on the tables of the standard, like the frames of Motion JPEG.
     pub fn lacks_huffman_tables(&self) -> bool {
         !self.is_progressive() && self.dc.iter().chain(&self.ac).all(Option::is_none)
@@ -197,6 +204,9 @@ impl Header {
             _ => {}
         }
         let [precision, height_high, height_low, width_high, width_low, count] = *first(body)?;
+        if precision != 8 {
+            return Err(JpegError::Unsupported("samples that do not have eight bits"));
+        }
         self.height = u16::from_be_bytes([height_high, height_low]);
         self.width = u16::from_be_bytes([width_high, width_low]);
         self.components.clear();
@@ -222,8 +232,7 @@ impl Header {
             only.sampling = (1, 1);
         }
         self.frame_marker = marker;
-        self.is_baseline =
-            matches!(marker, 0xC0 | 0xC1) && precision == 8 && self.has_integral_sampling();
+        self.is_baseline = matches!(marker, 0xC0 | 0xC1) && self.has_integral_sampling();
         Ok(())
     }
 
@@ -307,6 +316,10 @@ impl Header {
     }
 }
 
+/// The most segments that are read of a JPEG inside another file, because a hostile file can claim the same bytes for
+/// many pictures.
+pub const MAX_SEGMENTS: usize = 1000;
+
 /// Returns the markers and bodies of all segments before the first scan, up to the first damaged segment.
 pub fn segments_before_scan(bytes: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     let mut at = 2;
@@ -335,10 +348,6 @@ pub fn segment(bytes: &[u8], at: usize) -> Result<(u8, &[u8], usize), JpegError>
     if matches!(marker, 0x00 | 0x01 | 0xD0..=0xD9) {
         return Ok((marker, &[], body_at));
     }
-/// The most segments that are read of a JPEG inside another file, because a hostile file can claim the same bytes for
-/// many pictures.
-pub const MAX_SEGMENTS: usize = 1000;
-
     let length = usize::from(word(bytes, body_at)?);
     let body = bytes.get(body_at + 2..body_at + length).ok_or(JpegError::Truncated)?;
     Ok((marker, body, body_at + length))

@@ -26,6 +26,8 @@ pub use error::{JpegError, MAX_SCANS};
 pub use header::{EXIF_PREFIX, MAX_SEGMENTS, XMP_PREFIX, segments_before_scan};
 pub use scan::ycbcr_to_rgb;
 
+use std::ops::Range;
+
 use image::{RgbImage, metadata::Orientation};
 use memchr::memchr;
 
@@ -34,6 +36,9 @@ use crate::{
     limits::{DecodeError, MAX_PIXELS, MAX_REDUCED_PIXELS, check_size_up_to, lock_memory},
     source_colors::{SourceColors, to_srgb},
 };
+
+/// The marker of the segment after the first scan that states the height.
+const NUMBER_OF_LINES: u8 = 0xDC;
 
 /// The number of samples per block of 8x8 pixels, in each direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,11 +66,22 @@ impl JpegScale {
 pub struct Jpeg<'a> {
     bytes: &'a [u8],
     header: Header,
+    /// The segment that states the height, if it follows the first scan.
+    late_height: Option<Range<usize>>,
 }
 
 impl<'a> Jpeg<'a> {
     pub fn open(bytes: &'a [u8]) -> Result<Self, JpegError> {
-        Ok(Self { bytes, header: Header::read(bytes)? })
+        let mut header = Header::read(bytes)?;
+        let mut late_height = None;
+        if header.height == 0
+            && let Some(at) = next_marker(bytes, header.scan_start)
+            && let (NUMBER_OF_LINES, &[high, low], next) = segment(bytes, at)?
+        {
+            header.height = u16::from_be_bytes([high, low]);
+            late_height = Some(at..next);
+        }
+        Ok(Self { bytes, header, late_height })
     }
 
     /// Width and height as stored.
@@ -96,11 +112,40 @@ impl<'a> Jpeg<'a> {
         self.header.has_common_layout
     }
 
-    /// Returns the file with the Huffman tables of the standard (ITU-T T.81, K.3) if it has none of its own.
-    pub fn with_standard_tables(&self) -> Option<Vec<u8>> {
-        let (start, rest) = self.bytes.split_at_checked(2)?;
+    /// Returns the file as decoders need it: with the Huffman tables of the standard (ITU-T T.81, K.3) if it has none of
+    /// its own, with the height in the frame, and with different names for all components. Returns `None` if it is so.
+    pub fn completed(&self) -> Option<Vec<u8>> {
         let lacks_tables = self.header.lacks_huffman_tables();
-        lacks_tables.then(|| [start, &huffman::standard_tables_segment(), rest].concat())
+        let has_equal_names = self.header.has_equal_names();
+        if !lacks_tables && !has_equal_names && self.late_height.is_none() {
+            return None;
+        }
+        let mut file = self.bytes.to_vec();
+        file.drain(self.late_height.clone().unwrap_or(0..0));
+        let rename = |entries: &mut [u8], size| {
+            let entries = entries.chunks_mut(size).take(self.header.components.len());
+            (1..).zip(entries).filter(|_| has_equal_names).for_each(|(id, entry)| entry[0] = id);
+        };
+        let mut at = 2;
+        while let Ok((marker, body, next)) = segment(self.bytes, at) {
+            let start = next - body.len();
+            match marker {
+                0xC0..=0xC2 => {
+                    file[start + 1..start + 3].copy_from_slice(&self.header.height.to_be_bytes());
+                    rename(&mut file[start + 6..next], 3);
+                }
+                START_OF_SCAN => {
+                    rename(&mut file[start + 1..next], 2);
+                    break;
+                }
+                _ => {}
+            }
+            at = next;
+        }
+        if lacks_tables {
+            file.splice(2..2, huffman::standard_tables_segment());
+        }
+        Some(file)
     }
 
     /// Returns the ICC profile of the picture.
