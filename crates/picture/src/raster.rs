@@ -179,7 +179,9 @@ fn open_decoder<'a>(
 fn divide_light_by_alpha(samples: &mut [f32]) {
     for [colors @ .., alpha] in samples.as_chunks_mut::<4>().0 {
         if *alpha > 0.0 {
-            colors.iter_mut().for_each(|color| *color /= *alpha);
+            for color in colors {
+                *color /= *alpha;
+            }
         }
     }
 }

@@ -361,7 +361,7 @@ impl<'a> Tiff<'a> {
             .find_map(|tag| self.decoder.find_tag_unsigned_vec::<u64>(tag).ok().flatten());
         let fits = |start: u64| {
             let part = usize::try_from(start).ok().and_then(|start| self.bytes.get(start..))?;
-            let mut segments = segments_before_scan(part);
+            let mut segments = segments_before_scan(part).fuse();
             let mut sizes = segments.by_ref().take(MAX_SEGMENTS).filter_map(jpeg_size).peekable();
             sizes.peek()?;
             let has_room = sizes.all(|size| size[0] <= max_size[0] && size[1] <= max_size[1]);

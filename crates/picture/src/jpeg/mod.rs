@@ -66,22 +66,17 @@ impl JpegScale {
 pub struct Jpeg<'a> {
     bytes: &'a [u8],
     header: Header,
-    /// The segment that states the height, if it follows the first scan.
-    late_height: Option<Range<usize>>,
 }
 
 impl<'a> Jpeg<'a> {
     pub fn open(bytes: &'a [u8]) -> Result<Self, JpegError> {
         let mut header = Header::read(bytes)?;
-        let mut late_height = None;
         if header.height == 0
-            && let Some(at) = next_marker(bytes, header.scan_start)
-            && let (NUMBER_OF_LINES, &[high, low], next) = segment(bytes, at)?
+            && let Some((_, height)) = late_height(bytes, header.scan_start)
         {
-            header.height = u16::from_be_bytes([high, low]);
-            late_height = Some(at..next);
+            header.height = height;
         }
-        Ok(Self { bytes, header, late_height })
+        Ok(Self { bytes, header })
     }
 
     /// Width and height as stored.
@@ -117,11 +112,12 @@ impl<'a> Jpeg<'a> {
     pub fn completed(&self) -> Option<Vec<u8>> {
         let lacks_tables = self.header.lacks_huffman_tables();
         let has_equal_names = self.header.has_equal_names();
-        if !lacks_tables && !has_equal_names && self.late_height.is_none() {
+        let late_height = late_height(self.bytes, self.header.scan_start);
+        if !lacks_tables && !has_equal_names && late_height.is_none() {
             return None;
         }
         let mut file = self.bytes.to_vec();
-        file.drain(self.late_height.clone().unwrap_or(0..0));
+        file.drain(late_height.map_or(0..0, |(segment, _)| segment));
         let rename = |entries: &mut [u8], size| {
             let entries = entries.chunks_mut(size).take(self.header.components.len());
             (1..).zip(entries).filter(|_| has_equal_names).for_each(|(id, entry)| entry[0] = id);
@@ -241,6 +237,17 @@ impl<'a> Jpeg<'a> {
         let probe = [data, &[0xFF, 0].repeat(64), &[0xFF, 0xD9]].concat();
         has_end_marker(&probe, self.header.scan_start)?;
         Jpeg::open(&probe)?.check_samples()
+    }
+}
+
+/// Returns the segment after the first scan that states the height, and the height.
+fn late_height(bytes: &[u8], scan_start: usize) -> Option<(Range<usize>, u16)> {
+    let at = next_marker(bytes, scan_start)?;
+    match segment(bytes, at) {
+        Ok((NUMBER_OF_LINES, &[high, low], next)) => {
+            Some((at..next, u16::from_be_bytes([high, low])))
+        }
+        _ => None,
     }
 }
 

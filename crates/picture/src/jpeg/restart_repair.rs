@@ -1,5 +1,5 @@
 //! Repairs JPEG files with restart markers whose data is damaged. As in `libjpeg`, damage is limited to the MCUs up to
-//! the next restart marker, because the numbers of the markers tell how much of the data is missing. The decoders of
+//! the next restart marker, because the numbers of the markers show how much of the data is missing. The decoders of
 //! whole files would lose everything that follows the damage.
 
 use std::{mem, ops::Range};
@@ -15,8 +15,11 @@ use super::{
 };
 use crate::limits::Deadline;
 
-/// Coefficients of an AC scan, as bits in zigzag order.
-type Band = u64;
+/// A file to which more has to be added is not repaired.
+const MAX_ADDED_BYTES: usize = 64 << 20;
+
+/// A bit for each coefficient of a block, in zigzag order.
+type CoefficientBits = u64;
 
 impl Jpeg<'_> {
     /// Returns the file with complete data between all of its restart markers, if data is damaged or missing. What is
@@ -45,7 +48,7 @@ struct Repair<'a> {
     /// The segments that were read so far.
     header: Header,
     /// Which coefficients of each block of each component are not zero, because refining scans have bits of these.
-    nonzero: Vec<Vec<Band>>,
+    nonzero: Vec<Vec<CoefficientBits>>,
     output: Vec<u8>,
     is_damaged: bool,
     deadline: Deadline,
@@ -118,7 +121,7 @@ impl Repair<'_> {
             components: indices.iter().map(|&index| (index, blocks(index))).collect(),
             is_progressive: header.is_progressive(),
             band: (first.into(), last.into()),
-            is_refining: bits >> 4 != 0,
+            is_refining: header.is_progressive() && bits >> 4 != 0,
             mcus,
             stride,
         };
@@ -145,6 +148,7 @@ impl Repair<'_> {
         let (mut at, mut data) = (start, Some(start));
         for index in 0..count {
             self.deadline.check().ok()?;
+            (self.output.len() <= self.bytes.len() + MAX_ADDED_BYTES).then_some(())?;
             let first = index * interval;
             self.copy_interval(scan, data, first..scan.mcus.min(first + interval))?;
             if index + 1 < count {
@@ -213,7 +217,7 @@ impl Repair<'_> {
         self.header.huffman_tables(&self.header.components[component])
     }
 
-    /// The index of the only block of an MCU.
+    /// Returns the index of the only block of an MCU.
     fn block(scan: &Scan, mcu: usize) -> usize {
         mcu / scan.stride.0 * scan.stride.1 + mcu % scan.stride.0
     }
@@ -305,7 +309,7 @@ fn read_ac(
     table: &HuffmanTable,
     bits: &mut BitReader,
     empty_blocks: &mut usize,
-    nonzero: &mut Band,
+    nonzero: &mut CoefficientBits,
 ) -> Result<(), JpegError> {
     let (mut at, last) = scan.band;
     while *empty_blocks == 0 && at <= last {
@@ -347,8 +351,8 @@ fn read_ac(
 }
 
 /// Returns a bit for each coefficient from the first to the last one.
-fn bits_of((first, last): (usize, usize)) -> Band {
-    Band::MAX << first & Band::MAX >> (63 - last)
+fn bits_of((first, last): (usize, usize)) -> CoefficientBits {
+    CoefficientBits::MAX << first & CoefficientBits::MAX >> (63 - last)
 }
 
 /// Returns the positions of all markers in entropy-coded data, and the markers.

@@ -262,6 +262,9 @@ fn the_height_may_follow_the_scan_and_names_may_be_equal() {
     let end = late.len() - 2;
     late.splice(end..end, [0xFF, 0xDC, 0, 4, 0, 64]);
     assert_same_picture(&plain, &late, "a late height");
+    let mut twice = plain.clone();
+    twice.splice(plain.len() - 2..plain.len() - 2, [0xFF, 0xDC, 0, 4, 0, 64]);
+    assert_same_picture(&plain, &twice, "the same height twice");
     let equal = with_segments(&plain, |marker, segment| {
         let (first, step) = if marker == 0xC0 { (10, 3) } else { (5, 2) };
         if [0xC0, header::START_OF_SCAN].contains(&marker) {

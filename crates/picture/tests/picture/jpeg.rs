@@ -141,35 +141,35 @@ const DAMAGES: [Damage; 5] = [
     (
         |file| {
             let at = restarts(file)[2] + 2;
-            file[at..at + 3].copy_from_slice(&[0xFE; 3])
+            file[at..at + 3].copy_from_slice(&[0xFE; 3]);
         },
         1,
     ),
     (
         |file| {
             let at = restarts(file)[2];
-            drop(file.drain(at + 3..at + 5))
+            drop(file.drain(at + 3..at + 5));
         },
         1,
     ),
     (
         |file| {
             let (from, to) = (restarts(file)[2], restarts(file)[3]);
-            drop(file.drain(from + 5..to + 5))
+            drop(file.drain(from + 5..to + 5));
         },
         2,
     ),
     (
         |file| {
             let (from, to) = (restarts(file)[2], restarts(file)[4]);
-            drop(file.drain(from..to))
+            drop(file.drain(from..to));
         },
         2,
     ),
     (
         |file| {
             let (from, to) = (restarts(file)[2], restarts(file)[3]);
-            file[from + 5..to + 5].fill(0)
+            file[from + 5..to + 5].fill(0);
         },
         2,
     ),
@@ -180,9 +180,7 @@ fn damage_between_restart_markers_does_not_spread() {
     for (components, is_progressive) in [(3, false), (1, false), (3, true), (1, true), (4, false)] {
         let mut layout = Layout::new((64, 96), vec![(1, 1); components]);
         (layout.progressive, layout.restart_interval) = (is_progressive, 8);
-        let wave = |component: usize, x: f64, y: f64| {
-            128.0 + 90.0 * ((x * (0.3 + 0.1 * component as f64)).sin() * (y * 0.23).cos())
-        };
+        let wave = |_, x: f64, y: f64| 128.0 + 90.0 * (x * 0.3).sin() * (y * 0.23).cos();
         let intact = Jpeg::new(layout, wave).bytes();
         for (index, (damage, strips)) in DAMAGES.iter().enumerate() {
             let mut damaged = intact.clone();

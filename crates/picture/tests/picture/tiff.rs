@@ -513,7 +513,7 @@ fn the_tiles_and_the_codes_of_old_programs_are_read() {
     let named_as_strip = page(SIDE, 8, 1, padded(|level| [level]));
     let sides = [TILE_WIDTH, TILE_HEIGHT].map(|tag| short(tag, TILE as u16));
     assert_ramp(&with(named_as_strip, &sides), gray, "tiles that are called strips");
-    let noise: Vec<u8> = (0..200_u32).map(|index| (index * index >> 3) as u8).collect();
+    let noise: Vec<u8> = (0..200_u32).map(|index| ((index * index) >> 3) as u8).collect();
     let codes = |bytes: &[u8]| {
         let order = weezl::BitOrder::Lsb;
         weezl::encode::Encoder::new(order, 8).encode(bytes).expect("encoded")
@@ -541,8 +541,12 @@ fn a_tile_may_be_far_wider_than_the_page() {
 #[test]
 fn a_jpeg_of_thousands_of_segments_is_refused() {
     let frame = [0xFF, 0xC0, 0, 11, 8, 0, 16, 0, 16, 1, 1, 0x11, 0];
-    let jpeg =
-        |comments| [&[0xFF, 0xD8][..], &frame, &[0xFF, 0xFE, 0, 2].repeat(comments)].concat();
+    // What follows the header of the scan looks like another segment.
+    let scan = [0xFF, 0xDA, 0, 8, 1, 1, 0, 0, 63, 0, 0xFF, 0, 1, 2];
+    let jpeg = |comments| {
+        let comments = [0xFF, 0xFE, 0, 2].repeat(comments);
+        [&[0xFF, 0xD8][..], &frame, &comments, &scan].concat()
+    };
     let error = |jpeg: Vec<u8>| {
         let strips = || Field::Long(vec![8; 500]);
         let mut page = page(8000, 8, 1, jpeg);
