@@ -14,7 +14,7 @@ use crate::{
     decode::catch_decoder_panic,
     format::PictureFormat,
     limits::{DecodeError, MAX_DECODE_BYTES, MAX_DECODER_BYTES, lock_memory, memory_limit},
-    raster::{RasterDecoder, to_picture},
+    raster::{RasterDecoder, to_picture, with_room_for_frame},
     source_colors::SourceColors,
     webp_frames::webp_frames,
 };
@@ -58,6 +58,7 @@ pub fn visit_frames(
     visit: &mut dyn FnMut(AnimationFrame) -> bool,
 ) -> Result<(), DecodeError> {
     let visited = catch_decoder_panic(|| {
+        let bytes = &*with_room_for_frame(bytes);
         let Some((format, frames)) = open(bytes).ok().flatten() else { return Ok(()) };
         let mut raster = RasterDecoder::open(bytes, format)?;
         let (size, orientation) = (raster.size(), raster.orientation());

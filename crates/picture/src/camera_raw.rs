@@ -83,9 +83,6 @@ impl RawFormat {
     }
 }
 
-/// Segments beyond this number are not read, because a hostile file can claim the same bytes for many pictures.
-const MAX_SEGMENTS: usize = 1000;
-
 /// The largest JPEG in a raw file that the decoders here can read.
 pub struct RawPreview<'a> {
     pub jpeg: &'a [u8],
@@ -133,7 +130,7 @@ fn decodable_pixels(jpeg: &[u8]) -> Option<u64> {
     }
     let is_frame =
         |marker: u8| matches!(marker, 0xC0..=0xCF if !matches!(marker, 0xC4 | 0xC8 | 0xCC));
-    let mut segments = jpeg::segments_before_scan(jpeg).take(MAX_SEGMENTS);
+    let mut segments = jpeg::segments_before_scan(jpeg).take(jpeg::MAX_SEGMENTS);
     let (marker, frame) = segments.find(|(marker, _)| is_frame(*marker))?;
     let [precision, height @ .., width_high, width_low]: [u8; 5] = *frame.first_chunk()?;
     let [height, width] = [height, [width_high, width_low]].map(u16::from_be_bytes);

@@ -149,7 +149,7 @@ fn open_jpeg(
     Ok(OpenPicture {
         size: jpeg.size(),
         orientation: orientation.unwrap_or(jpeg.orientation()),
-        decode: Box::new(move |min_side| match jpeg.with_standard_tables() {
+        decode: Box::new(move |min_side| match jpeg.completed() {
             Some(completed) => decode_jpeg(&completed, &Jpeg::open(&completed)?, min_side),
             None => decode_jpeg(bytes, &jpeg, min_side),
         }),
@@ -167,6 +167,17 @@ fn decode_jpeg(bytes: &[u8], jpeg: &Jpeg, min_side: u32) -> Result<RgbImage, Dec
 
 fn decode_full_jpeg(bytes: &[u8], jpeg: &Jpeg, min_side: u32) -> Result<RgbImage, DecodeError> {
     jpeg.check_complete()?;
+    let Some(repaired) = jpeg.repaired() else {
+        return decode_by_layout(bytes, jpeg, min_side);
+    };
+    let jpeg = Jpeg::open(&repaired)?;
+    match jpeg.scale(min_side) {
+        Some(scale) => jpeg.decode(scale),
+        None => decode_by_layout(&repaired, &jpeg, min_side),
+    }
+}
+
+fn decode_by_layout(bytes: &[u8], jpeg: &Jpeg, min_side: u32) -> Result<RgbImage, DecodeError> {
     if jpeg.is_cmyk() {
         decode_cmyk_jpeg(bytes, jpeg, min_side)
     } else if !jpeg.has_common_layout() {

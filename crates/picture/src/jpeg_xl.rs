@@ -6,12 +6,14 @@ use std::borrow::Cow;
 use image::{ColorType, RgbImage};
 use jxl_oxide::{
     AllocTracker, CropInfo, EnumColourEncoding, JxlImage, JxlThreadPool, Moxcms, RenderingIntent,
+    image::ExtraChannelInfo,
 };
 
 use crate::{
     iso_boxes::{exif_structure, split_box},
     limits::{Deadline, DecodeError, MAX_DECODE_BYTES, check_size, lock_if_large},
     raster::downscale,
+    tiff_samples::divide_by_alpha,
 };
 
 /// Bands are so large that decoding the neighborhood of each band again costs little.
@@ -76,7 +78,16 @@ impl JpegXl {
         let size = (stream.width(), stream.height());
         let mut samples = vec![0_u8; (size.0 * size.1 * stream.channels()) as usize];
         stream.write_to_buffer(&mut samples);
+        if color.has_alpha() && self.is_premultiplied() {
+            divide_by_alpha(&mut samples, color.channel_count().into());
+        }
         Ok(downscale(&samples, size, color, factor))
+    }
+
+    /// Whether the colors are multiplied already with the alpha channel.
+    fn is_premultiplied(&self) -> bool {
+        let mut kinds = self.0.image_header().metadata.ec_info.iter();
+        kinds.find_map(ExtraChannelInfo::alpha_associated) == Some(true)
     }
 }
 

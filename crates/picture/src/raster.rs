@@ -75,7 +75,9 @@ impl<'a> RasterDecoder<'a> {
         let (size, mut color) = (self.size(), self.decoder.color_type());
         let total = usize::try_from(self.decoder.total_bytes()).unwrap_or(usize::MAX);
         // A file whose end was added was cut off, and lacks pixels if a decoder fails.
-        let is_cut = self.format != PictureFormat::Ico && matches!(self.bytes, Cow::Owned(_));
+        let has_added_end =
+            !matches!(self.format, PictureFormat::Ico | PictureFormat::Gif | PictureFormat::Jpeg);
+        let is_cut = has_added_end && matches!(self.bytes, Cow::Owned(_));
         let mut samples = vec![0; total];
         if let Err(error) = self.decoder.read_image_boxed(&mut samples) {
             // The deadline is checked first, because decoders report a failed read as various errors.
@@ -87,7 +89,11 @@ impl<'a> RasterDecoder<'a> {
             });
         }
         if matches!(color, ColorType::Rgb32F | ColorType::Rgba32F) {
-            samples = to_eight_bits(&native_floats(&samples), color.channel_count().into());
+            let mut light = native_floats(&samples);
+            if color.has_alpha() {
+                divide_light_by_alpha(&mut light);
+            }
+            samples = to_eight_bits(&light, color.channel_count().into());
             color = if color.has_alpha() { ColorType::Rgba8 } else { ColorType::Rgb8 };
         }
         if matches!(self.format, PictureFormat::Bmp | PictureFormat::Ico) {
@@ -142,6 +148,7 @@ fn readable(bytes: &[u8], format: PictureFormat) -> (Cow<'_, [u8]>, PictureForma
             (Cow::Owned([bytes, &QOI_END].concat()), format)
         }
         PictureFormat::Bmp => (with_padding(bytes), format),
+        PictureFormat::Gif => (with_room_for_frame(bytes), format),
         _ => (Cow::Borrowed(bytes), format),
     }
 }
@@ -166,6 +173,17 @@ fn open_decoder<'a>(
         PictureFormat::OpenExr => Box::new(codecs::openexr::OpenExrDecoder::new(reader)?),
         _ => Box::new(codecs::jpeg::JpegDecoder::new(reader)?),
     })
+}
+
+/// Divides colors by their alpha, with which the colors of an `OpenEXR` file are always multiplied.
+fn divide_light_by_alpha(samples: &mut [f32]) {
+    for [colors @ .., alpha] in samples.as_chunks_mut::<4>().0 {
+        if *alpha > 0.0 {
+            for color in colors {
+                *color /= *alpha;
+            }
+        }
+    }
 }
 
 /// Converts the samples of a decoder, which are in native byte order.
@@ -328,7 +346,8 @@ pub fn largest_picture(bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
     let (header, rest) = bytes.split_first_chunk::<HEADER_LENGTH>()?;
     let count = usize::from(u16::from_le_bytes([header[4], header[5]]));
     let entries = rest.as_chunks::<ENTRY_LENGTH>().0;
-    let entry = entries.get(..count)?.iter().max_by_key(|entry| {
+    // `max_by_key` returns the last maximum, so the order is reversed to take the first of equal pictures.
+    let entry = entries.get(..count)?.iter().rev().max_by_key(|entry| {
         // A side of 256 pixels is stored as 0.
         let side = |stored: u8| if stored == 0 { 256 } else { u32::from(stored) };
         (side(entry[0]) * side(entry[1]), u16::from_le_bytes([entry[6], entry[7]]))
@@ -340,8 +359,66 @@ pub fn largest_picture(bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
     if picture.starts_with(b"\x89PNG") {
         return Some(Cow::Borrowed(picture));
     }
-    let offset = u32::try_from(HEADER_LENGTH + ENTRY_LENGTH).ok()?.to_le_bytes();
-    Some(Cow::Owned([&header[..4], &[1, 0], &entry[..12], &offset, picture].concat()))
+    let picture = with_mask(picture).map_or(Cow::Borrowed(picture), Cow::Owned);
+    let [length, offset] = [picture.len(), HEADER_LENGTH + ENTRY_LENGTH].map(u32::try_from);
+    let place = [length.ok()?, offset.ok()?].map(u32::to_le_bytes);
+    let parts = [&header[..4], &[1, 0], &entry[..8], place.as_flattened(), &picture];
+    Some(Cow::Owned(parts.concat()))
+}
+
+/// Returns a bitmap of an ICO with a complete mask, of which programs cut off or omit parts. The mask of a bitmap with
+/// alpha hides nothing, as in other programs. Returns `None` for a bitmap that is compressed or damaged.
+fn with_mask(bitmap: &[u8]) -> Option<Vec<u8>> {
+    let number = |at| little_endian(bitmap, at);
+    let (header, width, height, bits) = (number(0)?, number(4)?, number(8)? / 2, number(12)? >> 16);
+    let colors = match number(32)? {
+        _ if bits > 8 => 0,
+        0 => 1 << bits,
+        colors => colors,
+    };
+    let is_plain = number(16)? == 0 && [header, width, height, colors].iter().all(|it| *it <= 256);
+    is_plain.then_some(())?;
+    let [row, mask_row] = [bits, 1].map(|bits| (width * bits).div_ceil(32) * 4);
+    let start = header + 4 * colors;
+    let (pixels, mask) = bitmap.split_at_checked(start + row * height)?;
+    let has_alpha = bits == 32 && pixels[start..].chunks_exact(4).any(|pixel| pixel[3] > 0);
+    let mask = if has_alpha { &[] } else { &mask[..mask.len().min(mask_row * height)] };
+    let mut complete = [pixels, mask].concat();
+    complete.resize(pixels.len() + mask_row * height, 0);
+    Some(complete)
+}
+
+/// Returns a GIF whose screen has room for its first frame, of which the decoder would show only a part.
+pub fn with_room_for_frame(gif: &[u8]) -> Cow<'_, [u8]> {
+    match screen_with_room(gif) {
+        Some(screen) => {
+            let sides = screen.map(u16::to_le_bytes);
+            Cow::Owned([&gif[..6], sides.as_flattened(), &gif[10..]].concat())
+        }
+        None => Cow::Borrowed(gif),
+    }
+}
+
+/// Returns the width and height that the screen of a GIF needs. Returns `None` if it has them.
+fn screen_with_room(gif: &[u8]) -> Option<[u16; 2]> {
+    let short = |at: usize| gif.get(at..)?.first_chunk().map(|bytes| u16::from_le_bytes(*bytes));
+    let flags = *gif.get(10).filter(|_| gif.starts_with(b"GIF"))?;
+    // The colors of all frames follow the header.
+    let mut at = 13 + if flags >> 7 == 1 { 6 << (flags & 7) } else { 0 };
+    while gif.get(at) == Some(&b'!') {
+        at += 2;
+        while let length @ 1.. = usize::from(*gif.get(at)?) {
+            at += 1 + length;
+        }
+        at += 1;
+    }
+    (gif.get(at) == Some(&b',')).then_some(())?;
+    let screen = [short(6)?, short(8)?];
+    let needed = [
+        short(at + 1)?.saturating_add(short(at + 5)?).max(screen[0]),
+        short(at + 3)?.saturating_add(short(at + 7)?).max(screen[1]),
+    ];
+    (needed != screen).then_some(needed)
 }
 
 const QOI_END: [u8; 8] = [0, 0, 0, 0, 0, 0, 0, 1];

@@ -14,7 +14,7 @@ use tiff::{
 use crate::{
     cmyk::convert_cmyk_rows,
     embedded_metadata::{IMAGE_RESOURCES, IPTC, XMP},
-    jpeg::{segments_before_scan, ycbcr_to_rgb},
+    jpeg::{MAX_SEGMENTS, segments_before_scan, ycbcr_to_rgb},
     limits::{
         Deadline, DecodeError, MAX_DECODE_BYTES, MAX_DECODER_BYTES, TimedReader, check_size,
         lock_memory,
@@ -29,6 +29,9 @@ use crate::{
 const PHOTOMETRIC: u16 = 0x0106;
 const STRIP_STARTS: u16 = 0x0111;
 const STRIP_LENGTHS: u16 = 0x0117;
+const TILE_WIDTH: u16 = 0x0142;
+const TILE_STARTS: u16 = 0x0144;
+const TILE_LENGTHS: u16 = 0x0145;
 const PROFILE: u16 = 0x8773;
 /// The lengths of the parts of the metadata of `ImageJ`, and these parts.
 const IMAGEJ_LENGTHS: Tag = Tag::Unknown(50_838);
@@ -71,7 +74,7 @@ pub struct Tiff<'a> {
 impl<'a> Tiff<'a> {
     pub fn open(bytes: &'a [u8]) -> Result<Self, DecodeError> {
         let deadline = Deadline::new();
-        let complete = with_strip_lengths(bytes).map_or(Cow::Borrowed(bytes), Cow::Owned);
+        let complete = with_usual_fields(bytes).map_or(Cow::Borrowed(bytes), Cow::Owned);
         let mut decoder = open(complete.clone(), &deadline)?;
         let page = seek_to_picture(&mut decoder)?;
         let size = decoder.dimensions().map_err(|error| tiff_error(&error))?;
@@ -143,7 +146,10 @@ impl<'a> Tiff<'a> {
         let channels = usize::from(color.num_samples());
         let mut profile = self.block(PROFILE);
         let range = self.sample_range(color, profile.is_some());
-        let chunks = TiffChunks::of_page(&mut self.decoder, self.size, channels, color.bit_depth());
+        let is_wide_palette = self.palette.is_some() && color.bit_depth() > 8;
+        let read_bands = if is_wide_palette { 1 } else { channels };
+        let chunks =
+            TiffChunks::of_page(&mut self.decoder, self.size, read_bands, color.bit_depth());
         let has_tiles = self.decoder.find_tag(Tag::TileWidth).ok().flatten().is_some();
         if chunks.is_none() && layout.planes > 1 && (layout.planes < channels || has_tiles) {
             return Err(unsupported("planes"));
@@ -160,6 +166,11 @@ impl<'a> Tiff<'a> {
             let white = self.decoder.find_tag_unsigned(Tag::PhotometricInterpretation);
             self.is_inverted |= white.ok().flatten() == Some(WHITE_IS_ZERO);
             let file = self.decoder.inner().get_ref();
+            if let Some(palette) = self.palette.as_ref().filter(|_| is_wide_palette) {
+                let colors = chunks.read_colors(file, &self.deadline, palette)?;
+                let profile = profile.map(SourceColors::Profile);
+                return to_picture(colors, self.size, ColorType::Rgb8, min_side, profile.as_ref());
+            }
             let samples = chunks.read(file, &self.deadline, range)?;
             // Light is encoded as sRGB here.
             profile = profile.filter(|_| matches!(samples, Samples::Bytes(_)));
@@ -177,16 +188,20 @@ impl<'a> Tiff<'a> {
             scale_to_byte(&mut samples, color.bit_depth());
         }
         if self.is_inverted {
-            // The alpha follows the gray sample.
-            let alpha = self.alpha().map(|_| 1);
-            for pixel in samples.chunks_exact_mut(channels) {
-                let bands = pixel.iter_mut().enumerate();
-                bands
-                    .filter(|(band, _)| Some(*band) != alpha)
-                    .for_each(|(_, sample)| *sample = 255 - *sample);
-            }
+            self.invert(&mut samples, channels);
         }
         self.srgb_picture(samples, color, min_side, profile.map(SourceColors::Profile).as_ref())
+    }
+
+    fn invert(&mut self, samples: &mut [u8], channels: usize) {
+        // The alpha follows the gray sample.
+        let alpha = self.alpha().map(|_| 1);
+        for pixel in samples.chunks_exact_mut(channels) {
+            let bands = pixel.iter_mut().enumerate();
+            bands
+                .filter(|(band, _)| Some(*band) != alpha)
+                .for_each(|(_, sample)| *sample = 255 - *sample);
+        }
     }
 
     /// Returns the memory in bytes per pixel for making a picture from the samples.
@@ -346,12 +361,20 @@ impl<'a> Tiff<'a> {
             .find_map(|tag| self.decoder.find_tag_unsigned_vec::<u64>(tag).ok().flatten());
         let fits = |start: u64| {
             let part = usize::try_from(start).ok().and_then(|start| self.bytes.get(start..))?;
-            let mut sizes = segments_before_scan(part).filter_map(jpeg_size).peekable();
+            let mut segments = segments_before_scan(part).fuse();
+            let mut sizes = segments.by_ref().take(MAX_SEGMENTS).filter_map(jpeg_size).peekable();
             sizes.peek()?;
-            sizes.all(|size| size[0] <= max_size[0] && size[1] <= max_size[1]).then_some(())
+            let has_room = sizes.all(|size| size[0] <= max_size[0] && size[1] <= max_size[1]);
+            (has_room && segments.next().is_none()).then_some(())
         };
         let damaged = || DecodeError("damaged TIFF: a JPEG that its part does not fit".to_owned());
-        starts.unwrap_or_default().into_iter().try_for_each(|start| fits(start).ok_or_else(damaged))
+        let mut starts = starts.unwrap_or_default();
+        starts.sort_unstable();
+        starts.dedup();
+        starts.into_iter().try_for_each(|start| {
+            self.deadline.check()?;
+            fits(start).ok_or_else(damaged)
+        })
     }
 }
 
@@ -374,12 +397,17 @@ fn open<'a>(bytes: Cow<'a, [u8]>, deadline: &Deadline) -> Result<Reader<'a>, Dec
     Ok(decoder.with_limits(limits))
 }
 
-/// Returns a copy of the file in which strips without lengths have the length 0, because the decoder refuses a page
-/// without this field, which old programs do not write.
-fn with_strip_lengths(bytes: &[u8]) -> Option<Vec<u8>> {
+/// Returns a copy of the file with the fields that the decoder expects. Strips without lengths, which old programs do
+/// not write, have the length 0, and the positions of tiles are no longer called those of strips.
+fn with_usual_fields(bytes: &[u8]) -> Option<Vec<u8>> {
     let (structure, page) = TiffStructure::open(bytes)?;
-    let [starts, lengths] =
-        [STRIP_STARTS, STRIP_LENGTHS].map(|tag| structure.integers(page, tag, usize::MAX).len());
+    let [starts, lengths, tile_width, tile_starts] =
+        [STRIP_STARTS, STRIP_LENGTHS, TILE_WIDTH, TILE_STARTS]
+            .map(|tag| structure.integers(page, tag, usize::MAX).len());
+    if starts > 0 && tile_width > 0 && tile_starts == 0 {
+        let tags = [(STRIP_STARTS, TILE_STARTS), (STRIP_LENGTHS, TILE_LENGTHS)];
+        return Some(structure.with_tags(page, tags));
+    }
     (starts > 0 && lengths == 0).then(|| structure.with_zeros(page, STRIP_LENGTHS, starts))?
 }
 

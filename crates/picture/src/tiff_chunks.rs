@@ -147,10 +147,17 @@ impl TiffChunks {
         !self.bits.is_multiple_of(8)
     }
 
-    /// The memory in bytes that is needed for one strip or tile. A tile may be much larger than the page.
+    /// The memory in bytes that is needed for one strip or tile, which may be much larger than the page, and for the
+    /// samples of one of its rows.
     pub fn buffer_bytes(&self) -> u64 {
         let rows = self.chunk[1].min(self.size[1]) as u64;
-        (self.row_bytes() as u64).saturating_mul(rows)
+        let row_samples = self.row_samples().saturating_mul(self.bits.div_ceil(8));
+        (self.row_bytes() as u64).saturating_mul(rows).saturating_add(row_samples as u64)
+    }
+
+    /// The number of samples in a row of a strip or tile that are inside the page.
+    fn row_samples(&self) -> usize {
+        self.chunk[0].min(self.size[0]).saturating_mul(self.chunk_bands())
     }
 
     /// The number of bands that a strip or tile has.
@@ -164,7 +171,7 @@ impl TiffChunks {
 
     /// Whether samples are light unless the page states their range.
     fn is_light(&self) -> bool {
-        [FLOAT, SIGNED].contains(&self.format)
+        self.format == FLOAT
     }
 
     /// The memory in bytes for each sample that is read.
@@ -173,8 +180,8 @@ impl TiffChunks {
         if self.is_light() && range.is_none_or(|range| !range.is_for_display) { 5 } else { 1 }
     }
 
-    /// Returns the samples of all read bands. Samples fill the stated range. Without it, unsigned integers fill the
-    /// range of their type, and all other samples are light.
+    /// Returns the samples of all read bands. Samples fill the stated range. Without it, integers fill the range of
+    /// their type, and all other samples are light.
     pub fn read(
         &self,
         file: &[u8],
@@ -182,8 +189,7 @@ impl TiffChunks {
         range: Option<StatedRange>,
     ) -> Result<Samples, DecodeError> {
         // Other programs ignore the largest of eight bits.
-        let is_used =
-            |range: &StatedRange| range.is_for_display || self.bits > 8 || self.format == SIGNED;
+        let is_used = |range: &StatedRange| range.is_for_display || self.bits > 8;
         let page = Page { chunks: self, file, deadline, range: range.filter(is_used) };
         #[expect(clippy::cast_precision_loss, reason = "for eight bits")]
         match (self.format, self.bits) {
@@ -201,11 +207,23 @@ impl TiffChunks {
         }
     }
 
-    /// Appends the samples of a row as numbers in big-endian order.
+    /// Returns the colors of samples that are indices into a palette of more than 256 colors.
+    pub fn read_colors(
+        &self,
+        file: &[u8],
+        deadline: &Deadline,
+        palette: &[[u8; 3]],
+    ) -> Result<Vec<u8>, DecodeError> {
+        let color = |index| palette.get(usize::from(u16::from_be_bytes(index))).copied();
+        let page = Page { chunks: self, file, deadline, range: None };
+        Ok(page.read(|index| color(index).unwrap_or_default())?.into_flattened())
+    }
+
+    /// Appends the samples of a row that are inside the page as numbers in big-endian order.
     fn append_row<const N: usize>(&self, row: &mut [u8], samples: &mut Vec<[u8; N]>) {
-        let bands = self.chunk_bands();
+        let (bands, count) = (self.chunk_bands(), self.row_samples());
         if self.is_packed() {
-            samples.extend(unpacked(row, self.chunk[0] * bands, self.bits).map(last_bytes));
+            samples.extend(unpacked(row, count, self.bits).map(last_bytes));
         } else if self.predictor == FLOAT_DIFFERENCES {
             for index in bands..row.len() {
                 row[index] = row[index].wrapping_add(row[index - bands]);
@@ -213,9 +231,9 @@ impl TiffChunks {
             // The first bytes of all samples are stored before the second bytes.
             let length = row.len() / N;
             let bytes = |index| std::array::from_fn(|byte| row[byte * length + index]);
-            samples.extend((0..length).map(bytes));
+            samples.extend((0..count).map(bytes));
         } else {
-            samples.extend_from_slice(row.as_chunks().0);
+            samples.extend_from_slice(&row.as_chunks().0[..count]);
             if self.is_little_endian {
                 for sample in samples.iter_mut() {
                     sample.reverse();
@@ -259,7 +277,9 @@ impl Page<'_> {
             #[expect(clippy::cast_possible_truncation, reason = "for eight bits")]
             return Ok(Samples::Light(self.read(|sample| number(sample) as f32)?));
         }
-        Ok(Samples::Bytes(self.read(|sample: [u8; N]| sample[0])?))
+        // The lowest signed number is black. Other programs show signed numbers of eight bits as unsigned ones.
+        let sign = if self.chunks.format == SIGNED && N > 1 { 0x80 } else { 0 };
+        Ok(Samples::Bytes(self.read(|sample: [u8; N]| sample[0] ^ sign)?))
     }
 
     fn read<T: Copy + Default, const N: usize>(
@@ -324,7 +344,11 @@ impl Page<'_> {
 }
 
 fn unpack_lzw(stored: &[u8], buffer: &mut [u8]) -> Result<usize, Error> {
-    let configuration = Configuration::with_tiff_size_switch(BitOrder::Msb, 8);
+    // The first code is 256. In files of old programs, codes begin with their lowest bit.
+    let configuration = match stored {
+        [0, second, ..] if second & 1 == 1 => Configuration::new(BitOrder::Lsb, 8),
+        _ => Configuration::with_tiff_size_switch(BitOrder::Msb, 8),
+    };
     let mut decoder = configuration.with_yield_on_full_buffer(true).build();
     let (mut read, mut filled) = (0, 0);
     while filled < buffer.len() {

@@ -150,6 +150,19 @@ impl<'a> TiffStructure<'a> {
         Some(file)
     }
 
+    /// Returns a copy of the file in which fields of `directory` have other tags, in pairs of the old and the new tag.
+    pub(crate) fn with_tags(&self, directory: TiffDirectory, tags: [(u16, u16); 2]) -> Vec<u8> {
+        let mut file = self.bytes.to_vec();
+        for (index, entry) in directory.entries.iter().enumerate() {
+            let is_old = |(old, _): &&(u16, u16)| self.short(&entry[..2]) == Some(*old);
+            if let Some((_, new)) = tags.iter().find(is_old) {
+                let tag = if self.is_big_endian { new.to_be_bytes() } else { new.to_le_bytes() };
+                file[directory.at + ENTRY_SIZE * index..][..2].copy_from_slice(&tag);
+            }
+        }
+        file
+    }
+
     /// Returns the position in the file at which the value of a field with one short number is stored.
     pub(crate) fn short_position(&self, directory: TiffDirectory, tag: u16) -> Option<usize> {
         let is_field = |entry: &[u8; ENTRY_SIZE]| self.short(&entry[..2]) == Some(tag);

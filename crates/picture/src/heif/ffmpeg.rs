@@ -27,8 +27,8 @@ const MAX_PADDING: u64 = 128;
 /// The maximum memory of `ffmpeg`. A picture of 100 million pixels with 10 bits takes between 1.5 and 2 GiB.
 const MAX_FFMPEG_BYTES: u64 = 3 << 30;
 
-/// Matrices that `ffmpeg` would mistake for another one, such as that of `YCgCo`.
-const UNKNOWN_MATRICES: [u64; 6] = [8, 11, 14, 15, 16, 17];
+/// Matrices that `ffmpeg` would mistake for another one, such as that of `YCgCo`, and those of constant luminance.
+const UNKNOWN_MATRICES: [u64; 8] = [8, 10, 11, 13, 14, 15, 16, 17];
 
 /// Returns the path of `ffmpeg`. `PATH` is searched only once.
 pub fn find_ffmpeg() -> Option<&'static Path> {
@@ -205,10 +205,12 @@ mod tests {
     fn colors_that_the_program_would_mistake_are_refused() {
         let mut file = include_bytes!("../../tests/picture/heif/chart.avif").to_vec();
         let at = file.windows(8).position(|bytes| bytes == b"colrnclx").unwrap();
-        file[at + 13] = 8;
-        let picture = CodedPicture::open(&file, "AVIF").unwrap();
-        let error = to_rgb(&picture, Path::new("/no program"), "AVIF").unwrap_err();
-        assert_eq!(error.0, "AVIF: its color matrix is not supported; convert it to JPEG");
+        for matrix in [8, 10, 13] {
+            file[at + 13] = matrix;
+            let picture = CodedPicture::open(&file, "AVIF").unwrap();
+            let error = to_rgb(&picture, Path::new("/no program"), "AVIF").unwrap_err();
+            assert_eq!(error.0, "AVIF: its color matrix is not supported; convert it to JPEG");
+        }
     }
 
     #[test]

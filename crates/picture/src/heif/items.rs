@@ -226,12 +226,20 @@ impl<'a> ItemProperties<'a> {
             (b"colr", [b'n', b'c', b'l', b'x', coded @ .., range]) => {
                 let [primaries, transfer, matrix] =
                     [0, 2, 4].map(|at| number::<2>(coded, at).unwrap_or(UNSPECIFIED));
+                // This matrix is derived from the primaries. Only the one of BT.2020 is far from that of BT.709.
+                let matrix = match (matrix, primaries) {
+                    (12, 9) => 9,
+                    (12, _) => 1,
+                    _ => matrix,
+                };
                 self.coded_colors = CodedColors::new(primaries, transfer);
                 self.color_matrix = Some((matrix, range >> 7 == 1));
             }
-            (b"colr", [b'p', b'r', b'o', b'f', profile @ ..]) => {
-                self.color_profile = Some(profile);
-            }
+            // The second kind is restricted to matrices, and needs no other treatment.
+            (
+                b"colr",
+                [b'p', b'r', b'o', b'f', profile @ ..] | [b'r', b'I', b'C', b'C', profile @ ..],
+            ) => self.color_profile = Some(profile),
             _ => {}
         }
     }
@@ -369,6 +377,26 @@ mod tests {
         let table = ItemTable::open(&file).unwrap();
         assert!(table.is_premultiplied(1, 2));
         assert!(!table.is_premultiplied(1, 3) && !table.is_premultiplied(2, 1));
+    }
+
+    #[test]
+    fn a_profile_may_be_restricted() {
+        for kind in [b"prof", b"rICC"] {
+            let body = [&kind[..], b"profile"].concat();
+            let mut read = ItemProperties::default();
+            read.add(*b"colr", &body);
+            assert_eq!(read.color_profile, Some(&b"profile"[..]));
+        }
+    }
+
+    #[test]
+    fn a_matrix_may_be_derived_from_the_primaries() {
+        for (primaries, matrix, found) in [(1, 12, 1), (12, 12, 1), (9, 12, 9), (9, 6, 6)] {
+            let body = [&b"nclx"[..], &[0, primaries, 0, 13, 0, matrix, 0x80]].concat();
+            let mut read = ItemProperties::default();
+            read.add(*b"colr", &body);
+            assert_eq!(read.color_matrix, Some((found, true)), "{primaries}, {matrix}");
+        }
     }
 
     fn part(numbers: [i32; 8]) -> VisiblePart {

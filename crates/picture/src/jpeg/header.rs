@@ -67,27 +67,33 @@ impl Header {
         let mut at = 2;
         loop {
             let (marker, body, next) = segment(bytes, at)?;
-            match marker {
-                0xC4 => header.read_huffman(body)?,
-                0xC0..=0xCF if !matches!(marker, 0xC8 | 0xCC) => header.read_frame(marker, body)?,
-                START_OF_SCAN => {
-                    header.read_scan(body)?;
-                    header.scan_start = next;
-                    return Ok(header);
-                }
-                0xDB => header.read_quantization_tables(body)?,
-                0xDD => header.restart_interval = usize::from(word(body, 0)?),
-                0xE0 => header.has_jfif |= body.starts_with(b"JFIF\0"),
-                0xE1 => header.read_exif(body),
-                0xE2 => header.note_profile_part(body, next),
-                0xEE if body.starts_with(b"Adobe") => {
-                    header.adobe_transform = body.get(11).copied();
-                }
-                0xD9 => return Err(JpegError::Damaged("no picture before the end marker")),
-                _ => {}
+            header.read_segment(marker, body, next)?;
+            if marker == START_OF_SCAN {
+                return Ok(header);
             }
             at = next;
         }
+    }
+
+    /// Reads a segment that ends at `end`.
+    pub fn read_segment(&mut self, marker: u8, body: &[u8], end: usize) -> Result<(), JpegError> {
+        match marker {
+            0xC4 => self.read_huffman(body)?,
+            0xC0..=0xCF if !matches!(marker, 0xC8 | 0xCC) => self.read_frame(marker, body)?,
+            START_OF_SCAN => {
+                self.read_scan(body)?;
+                self.scan_start = end;
+            }
+            0xDB => self.read_quantization_tables(body)?,
+            0xDD => self.restart_interval = usize::from(word(body, 0)?),
+            0xE0 => self.has_jfif |= body.starts_with(b"JFIF\0"),
+            0xE1 => self.read_exif(body),
+            0xE2 => self.note_profile_part(body, end),
+            0xEE if body.starts_with(b"Adobe") => self.adobe_transform = body.get(11).copied(),
+            0xD9 => return Err(JpegError::Damaged("no picture before the end marker")),
+            _ => {}
+        }
+        Ok(())
     }
 
     /// Whether a decoder needs all coefficients before it can produce the first pixel.
@@ -138,6 +144,13 @@ impl Header {
         }
     }
 
+    /// Whether components have equal names. Decoders then take the components of a scan in their order.
+    pub fn has_equal_names(&self) -> bool {
+        let mut names: Vec<u8> = self.components.iter().map(|component| component.id).collect();
+        names.sort_unstable();
+        names.array_windows().any(|[one, next]| one == next)
+    }
+
     /// Whether the file relies on the tables of the standard, like the frames of Motion JPEG.
     pub fn lacks_huffman_tables(&self) -> bool {
         !self.is_progressive() && self.dc.iter().chain(&self.ac).all(Option::is_none)
@@ -152,11 +165,18 @@ impl Header {
         (!profile.is_empty()).then_some(profile)
     }
 
-    pub fn huffman_tables(&self, component: &Component) -> Result<[&HuffmanTable; 2], JpegError> {
-        match (&self.dc[component.dc], &self.ac[component.ac]) {
-            (Some(dc), Some(ac)) => Ok([dc, ac]),
-            _ => Err(JpegError::Damaged("a Huffman table is missing")),
-        }
+    /// Returns the tables for DC and AC coefficients. A progressive scan needs only one of them.
+    pub fn huffman_tables(&self, component: &Component) -> [Result<&HuffmanTable, JpegError>; 2] {
+        let missing = JpegError::Damaged("a Huffman table is missing");
+        [&self.dc[component.dc], &self.ac[component.ac]]
+            .map(|table| table.as_deref().ok_or(missing))
+    }
+
+    /// Returns the numbers of blocks in a row and in a column of a scan with only this component.
+    pub fn blocks_alone(&self, component: &Component) -> [usize; 2] {
+        let ((max_across, max_down), (across, down)) = (self.max_sampling(), component.sampling);
+        [(self.width, across, max_across), (self.height, down, max_down)]
+            .map(|(side, factor, max)| (usize::from(side) * factor).div_ceil(8 * max))
     }
 
     /// Returns the components with fewer samples than another component, and more than a third one. Decoders count the
@@ -184,6 +204,9 @@ impl Header {
             _ => {}
         }
         let [precision, height_high, height_low, width_high, width_low, count] = *first(body)?;
+        if precision != 8 {
+            return Err(JpegError::Unsupported("samples that do not have eight bits"));
+        }
         self.height = u16::from_be_bytes([height_high, height_low]);
         self.width = u16::from_be_bytes([width_high, width_low]);
         self.components.clear();
@@ -209,8 +232,7 @@ impl Header {
             only.sampling = (1, 1);
         }
         self.frame_marker = marker;
-        self.is_baseline =
-            matches!(marker, 0xC0 | 0xC1) && precision == 8 && self.has_integral_sampling();
+        self.is_baseline = matches!(marker, 0xC0 | 0xC1) && self.has_integral_sampling();
         Ok(())
     }
 
@@ -234,10 +256,16 @@ impl Header {
         self.has_common_layout &= is_interleaved || self.is_progressive();
         self.has_common_layout &= !self.has_contradicting_markers();
         self.is_baseline &= is_interleaved && body.get(1 + 2 * count..) == Some(&[0, 63, 0]);
-        for (component, entry) in self.components.iter_mut().zip(body[1..].chunks_exact(2)) {
-            self.is_baseline &= component.id == entry[0];
-            component.dc = usize::from(entry[1] >> 4 & 3);
-            component.ac = usize::from(entry[1] & 3);
+        for (index, &[id, tables]) in body[1..].as_chunks().0.iter().take(count).enumerate() {
+            let is_named = |component: &Component| component.id == id;
+            let is_in_order = self.components.get(index).is_some_and(is_named);
+            self.is_baseline &= is_in_order;
+            let found =
+                if is_in_order { Some(index) } else { self.components.iter().position(is_named) };
+            if let Some(component) = found.and_then(|index| self.components.get_mut(index)) {
+                component.dc = usize::from(tables >> 4 & 3);
+                component.ac = usize::from(tables & 3);
+            }
         }
         Ok(())
     }
@@ -287,6 +315,10 @@ impl Header {
         self.orientation = exif.and_then(exif_orientation).or(self.orientation);
     }
 }
+
+/// The most segments that are read of a JPEG inside another file, because a hostile file can claim the same bytes for
+/// many pictures.
+pub const MAX_SEGMENTS: usize = 1000;
 
 /// Returns the markers and bodies of all segments before the first scan, up to the first damaged segment.
 pub fn segments_before_scan(bytes: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {

@@ -107,6 +107,26 @@ impl<'a> BitReader<'a> {
         self.padding > u64::from(self.count)
     }
 
+    /// Skips bits, however many they are.
+    pub fn skip_bits(&mut self, mut count: u32) {
+        while count > 0 {
+            self.refill();
+            self.consume(count.min(32));
+            count -= count.min(32);
+        }
+    }
+
+    /// Returns the position of the byte with the next bit, and the number of its bits that were consumed.
+    pub fn position(&self) -> (usize, u32) {
+        let buffered = u64::from(self.count).saturating_sub(self.padding) as u32;
+        let at = (0..buffered.div_ceil(8)).fold(self.at, |at, _| {
+            // A zero after FF only marks that FF is no marker.
+            let is_stuffed = self.bytes.get(..at).is_some_and(|read| read.ends_with(&[0xFF, 0]));
+            at - if is_stuffed { 2 } else { 1 }
+        });
+        (at, (8 - buffered % 8) % 8)
+    }
+
     /// Skips to the bits after the next restart marker. Returns `false` if there is no restart marker.
     pub fn restart(&mut self) -> bool {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
@@ -237,7 +257,7 @@ impl HuffmanTable {
 
     /// Reads one symbol. The caller must have refilled the reader.
     #[inline(always)]
-    fn symbol(&self, bits: &mut BitReader) -> Result<u8, JpegError> {
+    pub fn symbol(&self, bits: &mut BitReader) -> Result<u8, JpegError> {
         let entry = self.codes[bits.peek(LOOKUP_BITS)];
         if entry == 0 {
             let (rest, symbol) = self.long_symbol(*bits)?;
@@ -264,6 +284,14 @@ impl HuffmanTable {
             }
         }
         Err(JpegError::Damaged("bad Huffman code"))
+    }
+
+    /// Returns the code of a symbol and its length, if the table has the symbol.
+    pub fn code(&self, symbol: u8) -> Option<(u32, u32)> {
+        let index = self.symbols.iter().position(|&found| found == symbol)? as i32;
+        let code = |length: usize| index - self.offset[length];
+        let length = (1..=16).find(|&length| (0..=self.last[length]).contains(&code(length)))?;
+        Some((code(length) as u32, length as u32))
     }
 
     /// Returns the symbol after the first `used` of the `WIDTH` bits of `next`, and the length of its code.

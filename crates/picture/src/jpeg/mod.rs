@@ -16,14 +16,17 @@
 mod error;
 mod header;
 mod huffman;
+mod restart_repair;
 mod scan;
 #[cfg(test)]
 mod tests;
 mod uncommon;
 
 pub use error::{JpegError, MAX_SCANS};
-pub use header::{EXIF_PREFIX, XMP_PREFIX, segments_before_scan};
+pub use header::{EXIF_PREFIX, MAX_SEGMENTS, XMP_PREFIX, segments_before_scan};
 pub use scan::ycbcr_to_rgb;
+
+use std::ops::Range;
 
 use image::{RgbImage, metadata::Orientation};
 use memchr::memchr;
@@ -33,6 +36,9 @@ use crate::{
     limits::{DecodeError, MAX_PIXELS, MAX_REDUCED_PIXELS, check_size_up_to, lock_memory},
     source_colors::{SourceColors, to_srgb},
 };
+
+/// The marker of the segment after the first scan that states the height.
+const NUMBER_OF_LINES: u8 = 0xDC;
 
 /// The number of samples per block of 8x8 pixels, in each direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +70,13 @@ pub struct Jpeg<'a> {
 
 impl<'a> Jpeg<'a> {
     pub fn open(bytes: &'a [u8]) -> Result<Self, JpegError> {
-        Ok(Self { bytes, header: Header::read(bytes)? })
+        let mut header = Header::read(bytes)?;
+        if header.height == 0
+            && let Some((_, height)) = late_height(bytes, header.scan_start)
+        {
+            header.height = height;
+        }
+        Ok(Self { bytes, header })
     }
 
     /// Width and height as stored.
@@ -95,11 +107,41 @@ impl<'a> Jpeg<'a> {
         self.header.has_common_layout
     }
 
-    /// Returns the file with the Huffman tables of the standard (ITU-T T.81, K.3) if it has none of its own.
-    pub fn with_standard_tables(&self) -> Option<Vec<u8>> {
-        let (start, rest) = self.bytes.split_at_checked(2)?;
+    /// Returns the file as decoders need it: with the Huffman tables of the standard (ITU-T T.81, K.3) if it has none of
+    /// its own, with the height in the frame, and with different names for all components. Returns `None` if it is so.
+    pub fn completed(&self) -> Option<Vec<u8>> {
         let lacks_tables = self.header.lacks_huffman_tables();
-        lacks_tables.then(|| [start, &huffman::standard_tables_segment(), rest].concat())
+        let has_equal_names = self.header.has_equal_names();
+        let late_height = late_height(self.bytes, self.header.scan_start);
+        if !lacks_tables && !has_equal_names && late_height.is_none() {
+            return None;
+        }
+        let mut file = self.bytes.to_vec();
+        file.drain(late_height.map_or(0..0, |(segment, _)| segment));
+        let rename = |entries: &mut [u8], size| {
+            let entries = entries.chunks_mut(size).take(self.header.components.len());
+            (1..).zip(entries).filter(|_| has_equal_names).for_each(|(id, entry)| entry[0] = id);
+        };
+        let mut at = 2;
+        while let Ok((marker, body, next)) = segment(self.bytes, at) {
+            let start = next - body.len();
+            match marker {
+                0xC0..=0xC2 => {
+                    file[start + 1..start + 3].copy_from_slice(&self.header.height.to_be_bytes());
+                    rename(&mut file[start + 6..next], 3);
+                }
+                START_OF_SCAN => {
+                    rename(&mut file[start + 1..next], 2);
+                    break;
+                }
+                _ => {}
+            }
+            at = next;
+        }
+        if lacks_tables {
+            file.splice(2..2, huffman::standard_tables_segment());
+        }
+        Some(file)
     }
 
     /// Returns the ICC profile of the picture.
@@ -195,6 +237,17 @@ impl<'a> Jpeg<'a> {
         let probe = [data, &[0xFF, 0].repeat(64), &[0xFF, 0xD9]].concat();
         has_end_marker(&probe, self.header.scan_start)?;
         Jpeg::open(&probe)?.check_samples()
+    }
+}
+
+/// Returns the segment after the first scan that states the height, and the height.
+fn late_height(bytes: &[u8], scan_start: usize) -> Option<(Range<usize>, u16)> {
+    let at = next_marker(bytes, scan_start)?;
+    match segment(bytes, at) {
+        Ok((NUMBER_OF_LINES, &[high, low], next)) => {
+            Some((at..next, u16::from_be_bytes([high, low])))
+        }
+        _ => None,
     }
 }
 

@@ -208,7 +208,8 @@ impl<'a, const SIDE: usize> ComponentDecoder<'a, SIDE> {
     ) -> Result<Self, JpegError> {
         let (across, down) = header.mcu_counts();
         let stride = across * component.sampling.0 * SIDE;
-        let [dc, ac] = header.huffman_tables(component)?;
+        let [dc, ac] = header.huffman_tables(component);
+        let (dc, ac) = (dc?, ac?);
         let (max_across, max_down) = header.max_sampling();
         let table = header.quantization_table(component)?;
         let mut steps = [[0.0; LANES]; LANES];

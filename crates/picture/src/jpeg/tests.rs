@@ -250,8 +250,42 @@ fn frames_without_tables_use_those_of_the_standard() {
 }
 
 #[test]
+fn the_height_may_follow_the_scan_and_names_may_be_equal() {
+    let plain = encode(&test_picture(96, 64), |_| {});
+    let mut late = with_segments(&plain, |marker, segment| {
+        if marker == 0xC0 {
+            segment[5..7].fill(0);
+        }
+        true
+    });
+    assert_eq!(Jpeg::open(&late).expect("a header").size(), (96, 0));
+    let end = late.len() - 2;
+    late.splice(end..end, [0xFF, 0xDC, 0, 4, 0, 64]);
+    assert_same_picture(&plain, &late, "a late height");
+    let mut twice = plain.clone();
+    twice.splice(plain.len() - 2..plain.len() - 2, [0xFF, 0xDC, 0, 4, 0, 64]);
+    assert_same_picture(&plain, &twice, "the same height twice");
+    let equal = with_segments(&plain, |marker, segment| {
+        let (first, step) = if marker == 0xC0 { (10, 3) } else { (5, 2) };
+        if [0xC0, header::START_OF_SCAN].contains(&marker) {
+            (0..3).for_each(|index| segment[first + step * index] = 1);
+        }
+        true
+    });
+    assert_same_picture(&plain, &equal, "equal names");
+}
+
+#[test]
 fn a_kind_without_a_decoder_is_named() {
     let plain = encode(&test_picture(96, 64), |_| {});
+    let wide = with_segments(&plain, |marker, segment| {
+        if marker == 0xC0 {
+            segment[4] = 12;
+        }
+        true
+    });
+    let refused = decode(&wide, u32::MAX).expect_err("refused").to_string();
+    assert!(refused.contains("eight bits") && !refused.contains("damaged"), "{refused}");
     for (marker, name) in [(0xC9, "arithmetic coding"), (0xC3, "lossless")] {
         let other = with_segments(&plain, |found, segment| {
             if found == 0xC0 {

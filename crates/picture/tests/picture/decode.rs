@@ -7,7 +7,7 @@ use image::{
     codecs::{gif::GifEncoder, png::PngEncoder},
 };
 
-use tessera_picture::{decode::decode, to_common_jpeg};
+use tessera_picture::{decode::decode, to_common_jpeg, visit_frames};
 
 pub fn encoded(picture: impl Into<DynamicImage>, format: ImageFormat) -> Vec<u8> {
     let mut bytes = Cursor::new(Vec::new());
@@ -122,7 +122,8 @@ fn the_largest_picture_of_an_ico_is_shown_in_any_colors() {
         [large.clone(), large.to_rgba8().into(), large.to_luma8().into(), large.to_rgb16().into()]
     {
         let expected = colors.to_rgb8();
-        let bytes = ico(&[(16, 32, small()), (48, 24, png(colors)), (16, 32, small())]);
+        let equal = (48, 24, png(square(48, [7; 3]).into()));
+        let bytes = ico(&[(16, 32, small()), (48, 24, png(colors)), equal, (16, 32, small())]);
         assert_eq!(decode(&bytes, 100).expect("decoded").pixels, expected);
     }
     // A bitmap in an ICO has no file header, twice its height, and a mask behind the pixels.
@@ -148,6 +149,42 @@ fn an_alpha_that_is_0_everywhere_is_unused_in_a_bmp_or_ico() {
     picture.put_pixel(0, 0, Rgba([200, 30, 90, 255]));
     let shown = shown(&encoded(picture, ImageFormat::Bmp));
     assert_eq!([0, 1].map(|x| shown.get_pixel(x, 0).0), [[200, 30, 90], [128; 3]]);
+}
+
+#[test]
+fn the_mask_of_an_ico_hides_no_pixels_with_alpha_and_may_be_cut_off() {
+    let bitmap = |alpha: u8, mask: &[u8]| {
+        let mut bitmap = vec![40, 0, 0, 0, 4, 0, 0, 0, 8, 0, 0, 0, 1, 0, 32];
+        bitmap.resize(40, 0);
+        bitmap.extend([[90, 30, 200, alpha]; 16].concat());
+        ico(&[(4, 32, [&bitmap, mask].concat())])
+    };
+    let shown = |file: &[u8]| decode(file, 100).expect("decoded").pixels.get_pixel(1, 1).0;
+    for mask in [&[0xFF; 16][..], &[0; 16], &[0xFF; 5], &[]] {
+        assert_eq!(shown(&bitmap(255, mask)), [200, 30, 90], "{mask:?}");
+        assert_eq!(shown(&bitmap(51, mask)), [142, 108, 120], "{mask:?}");
+    }
+}
+
+#[test]
+fn a_frame_may_be_larger_than_the_screen_of_its_gif() {
+    for frames in [1, 2] {
+        let mut bytes = Vec::new();
+        let frame = || Frame::new(RgbaImage::from_pixel(8, 6, Rgba([250, 0, 0, 255])));
+        GifEncoder::new(&mut bytes).encode_frames((0..frames).map(|_| frame())).expect("encoded");
+        for screen in [[8, 6], [3, 9], [0, 0]] {
+            (bytes[6], bytes[8]) = (screen[0], screen[1]);
+            let size = (8, u32::from(screen[1].max(6)));
+            assert_eq!(decode(&bytes, 10).expect("decoded").original, size, "{screen:?}");
+            let mut shown = 0;
+            visit_frames(&bytes, &mut |frame| {
+                shown += 1;
+                frame.into_picture(10).expect("a frame").dimensions() == size
+            })
+            .expect("an animation");
+            assert_eq!(shown, if frames == 1 { 0 } else { frames }, "{screen:?}");
+        }
+    }
 }
 
 #[test]

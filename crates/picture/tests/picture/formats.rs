@@ -1,7 +1,7 @@
 //! Every format is recognized by its content and decoded.
 
 use image::{
-    DynamicImage, ImageEncoder as _, ImageFormat, Rgb, Rgb32FImage, RgbImage,
+    DynamicImage, ImageEncoder as _, ImageFormat, Rgb, Rgb32FImage, RgbImage, Rgba, Rgba32FImage,
     codecs::{jpeg::JpegEncoder, png::PngEncoder},
 };
 use tessera_picture::{PictureFormat, decode::decode, to_common_jpeg};
@@ -128,6 +128,28 @@ fn an_openexr_without_colors_is_not_called_damaged() {
     file[at] = b'Z';
     let error = decode(&file, 100).expect_err("refused").0;
     assert_eq!(error, "a kind of OpenEXR that cannot be opened: no channels R, G and B");
+}
+
+/// 9x7 pixels of [`COLOR`], multiplied with an alpha of 128. The reference encoder wrote the samples, and the header says
+/// that they are multiplied.
+const PREMULTIPLIED_JPEG_XL: [u8; 38] = [
+    0xff, 0x0a, 0x30, 0x30, 0x30, 0x00, 0x82, 0xe2, 0x42, 0x08, 0x08, 0x10, 0x00, 0x5c, 0x00, 0x4b,
+    0x18, 0x8b, 0x15, 0xc2, 0x41, 0x01, 0x5e, 0x40, 0x02, 0x80, 0xc8, 0xa9, 0x84, 0x26, 0, 0, 0, 0,
+    0, 0, 0, 0,
+];
+
+#[test]
+fn colors_that_are_multiplied_with_their_alpha_are_multiplied_only_once() {
+    let light = |sample: u8| ((f32::from(sample) / 255.0 + 0.055) / 1.055).powf(2.4);
+    let [red, green, blue] = COLOR.map(|sample| light(sample) / 2.0);
+    let exr = Rgba32FImage::from_pixel(SIZE.0, SIZE.1, Rgba([red, green, blue, 0.5]));
+    let exr = encoded(exr, ImageFormat::OpenExr);
+    let blended = COLOR.map(|sample| u8::midpoint(sample, 0x80));
+    for (bytes, name) in [(&PREMULTIPLIED_JPEG_XL[..], "JPEG XL"), (&exr, "OpenEXR")] {
+        let found = decode(bytes, 100).expect(name).pixels.get_pixel(4, 3).0;
+        let difference = found.iter().zip(blended).map(|(found, color)| found.abs_diff(color));
+        assert!(difference.max() <= Some(2), "{name}: {found:?}");
+    }
 }
 
 /// An ICC profile of Display P3, whose red is redder than that of sRGB.

@@ -7,6 +7,8 @@ use jpeg_encoder::{ColorType, Encoder};
 use proptest::prelude::*;
 use tessera_picture::decode::{decode, size};
 
+use crate::jpeg_writer::{Jpeg, Layout};
+
 fn test_picture(width: u32, height: u32) -> RgbImage {
     RgbImage::from_fn(width, height, |x, y| {
         image::Rgb([(x * 2) as u8, (x + y) as u8, (y * 2) as u8])
@@ -123,6 +125,87 @@ fn the_orientation_is_applied() {
     let corner = test_picture(80, 40).get_pixel(1, 38).0;
     let turned = full.get_pixel(1, 1).0;
     assert!(corner.iter().zip(turned).all(|(a, b)| a.abs_diff(b) < 16), "{corner:?} {turned:?}");
+}
+
+/// Returns the positions of the restart markers.
+fn restarts(bytes: &[u8]) -> Vec<usize> {
+    let is_restart = |at: &usize| bytes[*at] == 0xFF && matches!(bytes[at + 1], 0xD0..=0xD7);
+    (0..bytes.len() - 1).filter(is_restart).collect()
+}
+
+/// A change of a file with restart markers, and the number of strips of which it damages the data.
+type Damage = (fn(&mut Vec<u8>), usize);
+
+const DAMAGES: [Damage; 5] = [
+    // Ones are no code.
+    (
+        |file| {
+            let at = restarts(file)[2] + 2;
+            file[at..at + 3].copy_from_slice(&[0xFE; 3]);
+        },
+        1,
+    ),
+    (
+        |file| {
+            let at = restarts(file)[2];
+            drop(file.drain(at + 3..at + 5));
+        },
+        1,
+    ),
+    (
+        |file| {
+            let (from, to) = (restarts(file)[2], restarts(file)[3]);
+            drop(file.drain(from + 5..to + 5));
+        },
+        2,
+    ),
+    (
+        |file| {
+            let (from, to) = (restarts(file)[2], restarts(file)[4]);
+            drop(file.drain(from..to));
+        },
+        2,
+    ),
+    (
+        |file| {
+            let (from, to) = (restarts(file)[2], restarts(file)[3]);
+            file[from + 5..to + 5].fill(0);
+        },
+        2,
+    ),
+];
+
+#[test]
+fn damage_between_restart_markers_does_not_spread() {
+    for (components, is_progressive) in [(3, false), (1, false), (3, true), (1, true), (4, false)] {
+        let mut layout = Layout::new((64, 96), vec![(1, 1); components]);
+        (layout.progressive, layout.restart_interval) = (is_progressive, 8);
+        let wave = |_, x: f64, y: f64| 128.0 + 90.0 * (x * 0.3).sin() * (y * 0.23).cos();
+        let intact = Jpeg::new(layout, wave).bytes();
+        for (index, (damage, strips)) in DAMAGES.iter().enumerate() {
+            let mut damaged = intact.clone();
+            damage(&mut damaged);
+            for side in [64, 24] {
+                let context = format!("{components} {is_progressive} {index} {side}");
+                let [intact, damaged] =
+                    [&intact, &damaged].map(|bytes| decode(bytes, side).expect(&context).pixels);
+                let rows = intact.height() as usize / 12;
+                let strip = 3 * intact.width() as usize * rows;
+                let pairs = intact.as_raw().chunks(strip).zip(damaged.as_raw().chunks(strip));
+                let differing: Vec<usize> = pairs
+                    .enumerate()
+                    .filter(|(_, (a, b))| a != b)
+                    .map(|(strip, _)| strip)
+                    .collect();
+                let expected: Vec<usize> = (3..3 + strips).collect();
+                assert!(
+                    differing.iter().all(|it| expected.contains(it)),
+                    "{context}: {differing:?}"
+                );
+                assert!(!differing.is_empty(), "{context}");
+            }
+        }
+    }
 }
 
 proptest! {

@@ -368,6 +368,32 @@ fn a_palette_may_have_further_bands() {
 }
 
 #[test]
+fn a_palette_may_have_more_than_256_colors() {
+    let indices = bytes16(levels().map(|level| u16::from(level) * 200 + 3));
+    let color = |level: u8| [level, 255 - level, 9];
+    let of_index = |index: u32| color((index / 200) as u8).map(|sample| u16::from(sample) << 8);
+    let band = |band: usize| (0..1 << 16).map(move |index| of_index(index)[band]);
+    let colors = (0..3).flat_map(band).collect();
+    let fields = [(PHOTOMETRIC, Field::Short(vec![3])), (PALETTE, Field::Short(colors))];
+    assert_ramp(&with(page(SIDE, 16, 1, indices), &fields), color, "16 bits");
+}
+
+#[test]
+fn signed_integers_fill_the_range_of_their_type() {
+    let signed = (SAMPLE_FORMAT, Field::Short(vec![2]));
+    let show = |bits: u16, bands: u16, samples: Vec<u8>| {
+        with(page(SIDE, bits, bands, samples), slice::from_ref(&signed))
+    };
+    assert_ramp(&show(8, 1, levels().collect()), gray, "8 bits");
+    let sixteen = levels().map(|level| (u16::from(level) << 8) ^ 0x8000);
+    assert_ramp(&show(16, 1, bytes16(sixteen)), gray, "16 bits");
+    let color = |level: u8| [level, 255 - level, 9];
+    let wide = levels().flat_map(color).map(|sample| (u32::from(sample) << 24) ^ 0x8000_0000);
+    let wide = wide.flat_map(u32::to_le_bytes).collect();
+    assert_ramp(&show(32, 3, wide), color, "colors of 32 bits");
+}
+
+#[test]
 fn iptc_may_be_stored_as_long_numbers() {
     let longs = (IPTC, Field::Long(vec![u32::from_le_bytes(*b"\x1C\x02\x19\0"), 7]));
     let file = with(page(SIDE, 8, 1, levels().collect()), &[longs]);
@@ -479,6 +505,62 @@ fn tiles_at_the_edge_are_read_in_every_layout() {
     assert_ramp(&tiled(4, vec![predicted], &fields), color, "a further band with differences");
     let planes = (0..3).map(|band| padded(|level| [color(level)[band]])).collect();
     assert_ramp(&tiled(3, planes, &[short(PLANAR, 2)]), color, "planes");
+}
+
+#[test]
+fn the_tiles_and_the_codes_of_old_programs_are_read() {
+    let short = |tag, value| (tag, Field::Short(vec![value]));
+    let named_as_strip = page(SIDE, 8, 1, padded(|level| [level]));
+    let sides = [TILE_WIDTH, TILE_HEIGHT].map(|tag| short(tag, TILE as u16));
+    assert_ramp(&with(named_as_strip, &sides), gray, "tiles that are called strips");
+    let noise: Vec<u8> = (0..200_u32).map(|index| ((index * index) >> 3) as u8).collect();
+    let codes = |bytes: &[u8]| {
+        let order = weezl::BitOrder::Lsb;
+        weezl::encode::Encoder::new(order, 8).encode(bytes).expect("encoded")
+    };
+    let rows = [levels().collect(), noise.repeat(20)].concat();
+    let file = with(page(SIDE, 8, 1, codes(&rows)), &[short(COMPRESSION, 5)]);
+    assert_ramp(&file, gray, "codes with the lowest bit first");
+}
+
+#[test]
+fn a_tile_may_be_far_wider_than_the_page() {
+    const WIDTH_OF_TILE: u32 = 1 << 22;
+    let row = |level: u8| [&[level][..], &vec![0; WIDTH_OF_TILE as usize / 8 - 1]].concat();
+    let rows = levels().map(|level| if level < 128 { 0x0F } else { 0xF0 }).step_by(SIDE);
+    let fields = [
+        (BITS, Field::Short(vec![1])),
+        (TILE_WIDTH, Field::Long(vec![WIDTH_OF_TILE])),
+        (TILE_HEIGHT, Field::Long(vec![SIDE as u32])),
+    ];
+    let file = tiled(1, vec![rows.flat_map(row).collect()], &fields);
+    let shown = decode(&file, u32::MAX).expect("decoded").pixels;
+    assert_eq!([(0, 0), (7, 0), (0, 7)].map(|(x, y)| shown.get_pixel(x, y).0[0]), [0, 255, 255]);
+}
+
+#[test]
+fn a_jpeg_of_thousands_of_segments_is_refused() {
+    let frame = [0xFF, 0xC0, 0, 11, 8, 0, 16, 0, 16, 1, 1, 0x11, 0];
+    // What follows the header of the scan looks like another segment.
+    let scan = [0xFF, 0xDA, 0, 8, 1, 1, 0, 0, 63, 0, 0xFF, 0, 1, 2];
+    let jpeg = |comments| {
+        let comments = [0xFF, 0xFE, 0, 2].repeat(comments);
+        [&[0xFF, 0xD8][..], &frame, &comments, &scan].concat()
+    };
+    let error = |jpeg: Vec<u8>| {
+        let strips = || Field::Long(vec![8; 500]);
+        let mut page = page(8000, 8, 1, jpeg);
+        page.extend([
+            (COMPRESSION, Field::Short(vec![7])),
+            (ROWS, Field::Short(vec![16])),
+            (STRIP, strips()),
+            (STRIP_LENGTH, strips()),
+        ]);
+        decode(&tiff(&[page]), 16).expect_err("no pixels").0
+    };
+    let refused = "damaged TIFF: a JPEG that its part does not fit";
+    assert_eq!(error(jpeg(100_000)), refused);
+    assert_ne!(error(jpeg(900)), refused);
 }
 
 #[test]

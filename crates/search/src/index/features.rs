@@ -154,6 +154,10 @@ fn min_decode_side_of_whole(size: (u32, u32)) -> u32 {
 /// Longest side of a thumbnail, in pixels.
 pub const THUMBNAIL_SIDE: u32 = 256;
 const JPEG_QUALITY: u8 = 80;
+/// A small picture is enlarged when it is shown, so that its colors would be visibly smeared. The encoder stores the
+/// color of each pixel from a quality of 90 on.
+const SMALL_SIDE: u32 = 64;
+const SMALL_QUALITY: u8 = 95;
 
 /// Returns a copy of at most [`THUMBNAIL_SIDE`] pixels per side. Small images are not enlarged.
 pub fn shrink_to_thumbnail(pixels: &RgbImage) -> Result<RgbImage, DecodeError> {
@@ -172,7 +176,8 @@ pub fn square_copy(pixels: &RgbImage) -> Result<RgbImage, DecodeError> {
 }
 
 pub fn encode_thumbnail(pixels: &RgbImage) -> Result<Vec<u8>, DecodeError> {
-    tessera_picture::encode_jpeg(pixels, JPEG_QUALITY)
+    let is_small = pixels.width().max(pixels.height()) <= SMALL_SIDE;
+    tessera_picture::encode_jpeg(pixels, if is_small { SMALL_QUALITY } else { JPEG_QUALITY })
 }
 
 pub(crate) struct TurnedView {
@@ -215,6 +220,20 @@ mod tests {
         assert_eq!(of(0.999, 0.0, 0.001, 0.0001), (99, 0, 1, 1));
         assert_eq!(of(1.0, 1.0, 1e-12, 1e-12), (99, 49, 1, 1));
         assert_eq!(whole_pixels([90.0, 0.0, 2048.0, 1536.0], (100, 50)), (90, 0, 10, 50));
+    }
+
+    #[test]
+    fn thumbnails_of_small_pictures_keep_their_colors() {
+        const COLORS: [[u8; 3]; 3] = [[255, 0, 255], [20, 200, 40], [250, 240, 10]];
+        for side in [8, 16, 32, 64] {
+            let picture = RgbImage::from_fn(side, side, |x, y| {
+                image::Rgb(COLORS[((x / 2 + 2 * (y / 2)) % 3) as usize])
+            });
+            let shown = decode(&encode_thumbnail(&picture).unwrap(), side).unwrap().pixels;
+            let pairs = shown.as_raw().iter().zip(picture.as_raw());
+            let sum: u32 = pairs.map(|(one, other)| u32::from(one.abs_diff(*other))).sum();
+            assert!(sum / (3 * side * side) < 6, "{side}: {sum}");
+        }
     }
 
     #[test]
