@@ -96,7 +96,7 @@ impl<'a> RawPreview<'a> {
             RawFormat::Raf => (raf_preview(bytes).into_iter().collect(), None),
             RawFormat::Cr3 => {
                 let file = Cr3::read(bytes);
-                (file.jpegs, file.fields.and_then(exif_orientation))
+                (file.jpegs, file.fields[0].and_then(exif_orientation))
             }
             _ => (tiff_jpegs(bytes), exif_orientation(bytes)),
         };
@@ -217,8 +217,8 @@ const CR3_PREVIEW_JPEG: usize = 16;
 pub struct Cr3<'a> {
     /// The JPEG in the preview box, and the first picture of each track. One of them has the full size.
     pub jpegs: Vec<&'a [u8]>,
-    /// The first directory of the fields, with the structure of a TIFF file.
-    pub fields: Option<&'a [u8]>,
+    /// The first directory, the Exif directory and the GPS directory, each as a TIFF file of its own.
+    pub fields: [Option<&'a [u8]>; 3],
     /// The XMP packet, which is XML.
     pub xmp: Option<&'a [u8]>,
 }
@@ -246,7 +246,7 @@ impl<'a> Cr3<'a> {
             if &kind == b"trak" {
                 self.jpegs.extend(first_sample(file, body));
             } else if let Some(metadata) = user_box(kind, body, CR3_METADATA) {
-                self.fields = find_box(metadata, *b"CMT1");
+                self.fields = [*b"CMT1", *b"CMT2", *b"CMT4"].map(|kind| find_box(metadata, kind));
             }
         }
     }

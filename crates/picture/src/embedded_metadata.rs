@@ -29,6 +29,8 @@ pub struct EmbeddedMetadata<'a> {
     /// A TIFF structure with the Exif fields. For a TIFF file, and for a raw file with the structure of TIFF, this is
     /// the whole file, whatever its size.
     pub exif: Option<Cow<'a, [u8]>>,
+    /// The Exif directory and the GPS directory, each as a TIFF structure, if they are not in `exif`.
+    pub exif_parts: [Option<&'a [u8]>; 2],
     /// The XMP packet, which is XML.
     pub xmp: Option<Vec<u8>>,
     /// Image resources as in Photoshop files, which contain the IPTC records of a JPEG, or the bare records.
@@ -94,6 +96,7 @@ impl<'a> EmbeddedMetadata<'a> {
             xmp: png_chunks::xmp(bytes),
             iptc: png_chunks::raw_profile(bytes, "iptc"),
             texts: png_chunks::texts(bytes),
+            ..Self::default()
         }
     }
 
@@ -128,10 +131,10 @@ impl<'a> EmbeddedMetadata<'a> {
                 raf_preview(bytes).map(Self::read_jpeg).unwrap_or_default().without_large_blocks()
             }
             RawFormat::Cr3 => {
-                let Cr3 { fields, xmp, .. } = Cr3::read(bytes);
+                let Cr3 { fields: [first, exif_parts @ ..], xmp, .. } = Cr3::read(bytes);
                 let xmp = xmp.filter(|packet| packet.len() <= MAX_BLOCK_BYTES);
-                let (exif, xmp) = (fields.map(Cow::Borrowed), xmp.map(<[u8]>::to_vec));
-                Self { exif, xmp, ..Self::default() }
+                let (exif, xmp) = (first.map(Cow::Borrowed), xmp.map(<[u8]>::to_vec));
+                Self { exif, exif_parts, xmp, ..Self::default() }
             }
             _ => {
                 let block = |tag| {
@@ -141,7 +144,7 @@ impl<'a> EmbeddedMetadata<'a> {
                 };
                 let exif = Some(Cow::Borrowed(bytes));
                 let iptc = block(IPTC).or_else(|| block(IMAGE_RESOURCES));
-                Self { exif, xmp: block(XMP), iptc, texts: Vec::new() }
+                Self { exif, xmp: block(XMP), iptc, ..Self::default() }
             }
         }
     }
@@ -150,7 +153,7 @@ impl<'a> EmbeddedMetadata<'a> {
         let opened = RasterDecoder::open(bytes, format);
         let [exif, xmp, iptc] =
             opened.map(|mut raster| raster.metadata_blocks()).unwrap_or_default();
-        Self { exif: exif.map(Cow::Owned), xmp, iptc, texts: Vec::new() }
+        Self { exif: exif.map(Cow::Owned), xmp, iptc, ..Self::default() }
     }
 }
 

@@ -35,7 +35,7 @@ pub use embedded_metadata::EmbeddedMetadata;
 pub use file_kind::{file_kind, media_kind};
 pub use fit::{Canvas, PicturePart, Protocol, ResampleFilter, resample, resize};
 pub use format::PictureFormat;
-pub use heif::is_image_sequence;
+pub use heif::{ImageSequence, VisiblePart};
 pub use thumbnail::{
     DifferingPixels, Encoded, FittedPicture, Thumbnail, coded_jpeg_to_srgb, difference, encode,
     encode_jpeg, fit_picture, nearest_of_256, squared_distance, thumbnail, thumbnail_of,

@@ -77,14 +77,13 @@ pub fn xmp(bytes: &[u8]) -> Option<Vec<u8>> {
 pub fn raw_profile(bytes: &[u8], name: &str) -> Option<Vec<u8>> {
     let is_named = |text: &TextChunk| text.keyword.strip_prefix(RAW_PROFILE) == Some(name);
     let text = text_chunks(bytes).find(is_named)?.text()?;
-    // The name and the length of the block precede its digits, each in a line of its own.
-    let digits: Vec<u8> = text
-        .trim_start()
-        .splitn(3, '\n')
-        .nth(2)?
-        .bytes()
-        .filter(|byte| !byte.is_ascii_whitespace())
-        .collect();
+    // The name and the length of the block precede its digits, each in a line of its own. Some programs write more after
+    // the digits.
+    let (_name, length_and_digits) = text.trim_start().split_once('\n')?;
+    let (length, digits) = length_and_digits.split_once('\n')?;
+    let length: usize = length.trim().parse().unwrap_or(usize::MAX);
+    let digits = digits.bytes().filter(|byte| !byte.is_ascii_whitespace());
+    let digits: Vec<u8> = digits.take(length.saturating_mul(2)).collect();
     let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
     digits.as_chunks().0.iter().map(|&[high, low]| Some(digit(high)? << 4 | digit(low)?)).collect()
 }
@@ -272,6 +271,9 @@ mod tests {
         assert_eq!(found(&[&pixels, &stored]).as_deref(), Some(&b"II*\0"[..]));
         assert_eq!(found(&[&pixels, &exif_profile]).as_deref(), Some(&b"II*\0"[..]));
         assert_eq!(found(&[&segment, &pixels]).as_deref(), Some(&b"MM\0*"[..]));
+        let with_rest =
+            chunk(*b"tEXt", b"Raw profile type exif\0\nexif\n    10\n45786966000049492a00\n\0more");
+        assert_eq!(found(&[&with_rest]).as_deref(), Some(&b"II*\0"[..]));
         assert_eq!(found(&[&pixels]), None);
         assert_eq!(found(&[&chunk(*b"tEXt", b"Raw profile type exif\0\nexif\n 2\n4g")]), None);
     }

@@ -119,7 +119,9 @@ impl<'a> TiffStructure<'a> {
 
     /// Returns the bytes of a text up to the first zero.
     pub fn text(&self, directory: TiffDirectory<'a>, tag: u16) -> Option<&'a [u8]> {
-        let (2, bytes) = self.field(directory, tag, MAX_TEXT_BYTES)? else { return None };
+        let (ASCII | UTF_8, bytes) = self.field(directory, tag, MAX_TEXT_BYTES)? else {
+            return None;
+        };
         bytes.split(|&byte| byte == 0).next()
     }
 
@@ -180,11 +182,12 @@ impl<'a> TiffStructure<'a> {
     pub(crate) fn integers(&self, directory: TiffDirectory, tag: u16, limit: usize) -> Vec<u32> {
         let values = self.field(directory, tag, limit.saturating_mul(4));
         let numbers: Vec<u32> = match values {
-            Some((3, bytes)) => {
+            // Some programs write numbers with a sign, though none of these numbers can be negative.
+            Some((3 | 8, bytes)) => {
                 bytes.chunks_exact(2).filter_map(|pair| self.short(pair)).map(u32::from).collect()
             }
             // Type 13 is the offset of a directory.
-            Some((4 | 13, bytes)) => {
+            Some((4 | 9 | 13, bytes)) => {
                 bytes.chunks_exact(4).filter_map(|long| self.long(long)).collect()
             }
             _ => Vec::new(),
@@ -192,18 +195,37 @@ impl<'a> TiffStructure<'a> {
         numbers.into_iter().take(limit).collect()
     }
 
-    /// Returns the first `N` fractions of a field. None of them is negative, but a denominator may be zero.
-    pub fn fractions<const N: usize>(
-        &self,
-        directory: TiffDirectory,
-        tag: u16,
-    ) -> Option<[(u32, u32); N]> {
-        let (5, bytes) = self.field(directory, tag, 8 * N)? else { return None };
-        let mut fractions = [(0, 1); N];
-        for (fraction, pair) in fractions.iter_mut().zip(bytes.as_chunks::<8>().0) {
-            *fraction = (self.long(&pair[..4])?, self.long(&pair[4..])?);
-        }
-        (bytes.len() == 8 * N).then_some(fractions)
+    /// Returns the first `limit` numbers of a field, which may have any type of numbers. A number that the file states as
+    /// unknown, by a denominator of zero or the largest numerator, is not finite.
+    pub fn numbers(&self, directory: TiffDirectory, tag: u16, limit: usize) -> Vec<f64> {
+        let values = self.field(directory, tag, limit.saturating_mul(8));
+        let Some((kind, bytes)) = values else { return Vec::new() };
+        let size = size_of_value(kind).unwrap_or(1);
+        bytes.chunks_exact(size).take(limit).map_while(|value| self.number(kind, value)).collect()
+    }
+
+    fn number(&self, kind: u16, value: &[u8]) -> Option<f64> {
+        let [first, second] = [0, 4].map(|at| value.get(at..).and_then(|half| self.long(half)));
+        Some(match kind {
+            1 => value[0].into(),
+            3 => self.short(value)?.into(),
+            4 => first?.into(),
+            5 if first? == u32::MAX => f64::INFINITY,
+            5 => f64::from(first?) / f64::from(second?),
+            8 => self.short(value)?.cast_signed().into(),
+            9 => first?.cast_signed().into(),
+            10 => f64::from(first?.cast_signed()) / f64::from(second?.cast_signed()),
+            11 => f32::from_bits(first?).into(),
+            12 => {
+                let bytes = *value.first_chunk()?;
+                if self.is_big_endian {
+                    f64::from_be_bytes(bytes)
+                } else {
+                    f64::from_le_bytes(bytes)
+                }
+            }
+            _ => return None,
+        })
     }
 
     /// Returns the directory at a position in the file.
@@ -228,13 +250,7 @@ impl<'a> TiffStructure<'a> {
     ) -> Option<(&'b [u8; ENTRY_SIZE], u16, usize)> {
         let entry = directory.entries.iter().find(|entry| self.short(&entry[..2]) == Some(tag))?;
         let kind = self.short(&entry[2..4])?;
-        let size = match kind {
-            1 | 2 | 7 => 1,
-            3 => 2,
-            4 | 13 => 4,
-            5 => 8,
-            _ => return None,
-        };
+        let size = size_of_value(kind)?;
         let length = usize::try_from(self.long(&entry[4..8])?).ok()?.checked_mul(size)?;
         Some((entry, kind, length))
     }
@@ -268,6 +284,21 @@ impl<'a> TiffStructure<'a> {
     fn long(&self, bytes: &[u8]) -> Option<u32> {
         let bytes = *bytes.first_chunk()?;
         Some(if self.is_big_endian { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) })
+    }
+}
+
+// The types of texts, by TIFF and Exif 3.0.
+const ASCII: u16 = 2;
+const UTF_8: u16 = 129;
+
+/// Returns the number of bytes of a value of a type, which TIFF and Exif define.
+fn size_of_value(kind: u16) -> Option<usize> {
+    match kind {
+        1 | ASCII | 6 | 7 | UTF_8 => Some(1),
+        3 | 8 => Some(2),
+        4 | 9 | 11 | 13 => Some(4),
+        5 | 10 | 12 => Some(8),
+        _ => None,
     }
 }
 

@@ -1,13 +1,15 @@
 //! Recognizes the containers of videos by their first bytes. `ffmpeg` gets the name of a single container, so that no
 //! video can make it open another file, as a playlist would.
 
-use crate::PictureFormat;
+use crate::{ImageSequence, PictureFormat};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VideoContainer {
     pub content_type: &'static str,
     /// The name of the container in `ffmpeg`.
     pub demuxer: &'static str,
+    /// How the pictures of an animated AVIF or HEIC are shown.
+    pub sequence: Option<ImageSequence>,
 }
 
 /// The synchronization byte of the packets of an MPEG transport stream.
@@ -23,12 +25,15 @@ impl VideoContainer {
     /// recognized by the first 12 bytes.
     pub const SIGNATURE_LENGTH: usize = 1024;
 
-    /// The container of the pictures of an animated AVIF or HEIC.
-    pub const IMAGE_SEQUENCE: Self = Self { content_type: "image/avif", demuxer: "mov" };
+    /// Returns the container of the pictures of an animated AVIF or HEIC, and `None` for a file with a single picture.
+    pub fn of_sequence(file: &[u8]) -> Option<Self> {
+        let sequence = ImageSequence::read(file)?;
+        Some(Self { content_type: "image/avif", demuxer: "mov", sequence: Some(sequence) })
+    }
 
     /// Detects the container from the first bytes of a file, of which at least 12 are needed.
     pub fn detect(head: &[u8]) -> Option<Self> {
-        let is = |content_type, demuxer| Some(Self { content_type, demuxer });
+        let is = |content_type, demuxer| Some(Self { content_type, demuxer, sequence: None });
         match head {
             // The samples of a picture can look like packets.
             _ if PictureFormat::detect(head).is_some() => None,

@@ -10,9 +10,12 @@ use std::{
 };
 
 use super::video_program::{VideoError, VideoInput, VideoProgram};
-use image::RgbImage;
+use image::{RgbImage, metadata::Orientation};
 use serde::Deserialize;
-use tessera_picture::{VideoContainer, coded_jpeg_to_srgb, encode_jpeg, gray_square, visit_frames};
+use tessera_picture::{
+    ImageSequence, VideoContainer, VisiblePart, coded_jpeg_to_srgb, encode_jpeg, gray_square,
+    visit_frames,
+};
 
 const SAMPLING_TIMEOUT: Duration = Duration::from_mins(5);
 /// Size above which only the key frames of a video are decoded, because decoding all frames of a film takes many
@@ -67,7 +70,7 @@ pub fn sample_frames(
     let max_pixels = MAX_FRAME_PIXELS.to_string();
     let mut options = vec!["-nostdin", "-v", "quiet", "-threads", "1", "-max_pixels", &max_pixels];
     options.extend(if is_large { &["-skip_frame", "nokey"][..] } else { &[] });
-    let graph = filter_graph(&stream);
+    let graph = filter_graph(&stream, container.sequence);
     let mut outputs = vec!["-filter_complex", &graph, "-map", "[shown]", "-r", "25"];
     outputs.extend(["-f", "mpjpeg", "-c:v", "mjpeg", "-q:v", "4", "pipe:1"]);
     // The usual decoder is tried as well, because `ffmpeg` may have been built without the other one.
@@ -95,7 +98,7 @@ pub fn sample_frames(
 }
 
 /// Returns the filters between a stream and the output.
-fn filter_graph(stream: &VideoStream) -> String {
+fn filter_graph(stream: &VideoStream, sequence: Option<ImageSequence>) -> String {
     let input = match stream.alpha {
         Some(alpha) => format!("[0:{}][0:{alpha}]alphamerge,", stream.index),
         None => format!("[0:{}]", stream.index),
@@ -103,8 +106,27 @@ fn filter_graph(stream: &VideoStream) -> String {
     let when = |condition: bool, filters: &'static str| if condition { filters } else { "" };
     let colors = when(stream.is_unstated_high_definition(), HIGH_DEFINITION);
     let square = when(!stream.has_square_pixels(), SQUARE_PIXELS);
+    let upright = sequence.map(upright_filters).unwrap_or_default();
     let blending = when(stream.has_alpha(), BLENDING);
-    format!("{input}{SELECTION},{colors}{square}{blending}{FITTING}[shown]")
+    format!("{input}{SELECTION},{colors}{square}{upright}{blending}{FITTING}[shown]")
+}
+
+/// Returns the filters that cut the shown part out of a picture, and turn it.
+fn upright_filters(sequence: ImageSequence) -> String {
+    let cut = sequence.part.map(|VisiblePart { left, top, size: (width, height) }| {
+        format!("crop={width}:{height}:{left}:{top}:exact=1,")
+    });
+    let turn = match sequence.orientation {
+        Orientation::NoTransforms => "",
+        Orientation::Rotate90 => "transpose=clock,",
+        Orientation::Rotate180 => "hflip,vflip,",
+        Orientation::Rotate270 => "transpose=cclock,",
+        Orientation::FlipHorizontal => "hflip,",
+        Orientation::FlipVertical => "vflip,",
+        Orientation::Rotate90FlipH => "transpose=clock,hflip,",
+        Orientation::Rotate270FlipH => "transpose=cclock,hflip,",
+    };
+    cut.unwrap_or_default() + turn
 }
 
 /// Reads the pictures with their numbers. If there are more than [`MAX_FRAMES`], keeps only every second picture, or
@@ -294,11 +316,12 @@ pub fn find_stream(
     let ((list, ()), video) = program.run(video, read_list, skip_errors, is_cancelled)?;
     let streams = list.unwrap_or_default().streams;
     let has_sound = streams.iter().any(|stream| stream.codec_type == "audio");
-    let streams: Vec<_> = streams.into_iter().filter(VideoStream::is_video).collect();
-    let alpha = |shown: &VideoStream| streams.iter().find(|other| other.is_alpha_of(shown));
-    let shown = streams.iter().max_by_key(|stream| stream.priority());
-    let alpha = shown.and_then(alpha).map(|alpha| alpha.index);
-    let shown = shown.map(|shown| VideoStream { alpha, ..shown.clone() });
+    let streams = streams.into_iter().filter(VideoStream::is_video);
+    let alpha_track = container.sequence.and_then(|sequence| sequence.alpha_track);
+    let alpha = alpha_track.and_then(|track| u32::try_from(track).ok());
+    let shown = streams.filter(|stream| Some(stream.index) != alpha);
+    let shown = shown.max_by_key(VideoStream::priority);
+    let shown = shown.map(|shown| VideoStream { alpha, ..shown });
     let reason =
         || if has_sound { "audio without a video" } else { "ffprobe finds no video in it" };
     Ok((shown.ok_or_else(|| VideoError::Undecodable(reason().to_owned()))?, video))
@@ -323,14 +346,6 @@ impl VideoStream {
     /// The default stream is shown, or else the largest one. Of equal streams, this is the first.
     fn priority(&self) -> impl Ord + use<> {
         (self.disposition.default, self.width.saturating_mul(self.height), Reverse(self.index))
-    }
-
-    /// Whether this is the transparency of the pictures of another stream, as an AVIF stores it.
-    fn is_alpha_of(&self, shown: &Self) -> bool {
-        self.index != shown.index
-            && self.codec_name == "av1"
-            && self.pix_fmt.starts_with("gray")
-            && (self.width, self.height) == (shown.width, shown.height)
     }
 
     fn has_alpha(&self) -> bool {
@@ -360,20 +375,26 @@ impl VideoStream {
         sides.is_none_or(|(width, height)| width == height || width == "0")
     }
 
-    /// Converts a frame of a high dynamic range to sRGB. Other frames have the colors of a JPEG already.
+    /// Converts a frame of a high dynamic range or with wide primaries to sRGB. Other frames have the colors of a JPEG
+    /// already.
     pub fn to_srgb(&self, jpeg: Vec<u8>) -> Vec<u8> {
-        // The numbers of ITU-T H.273.
+        // The numbers of ITU-T H.273. Number 13 stands for all transfer characteristics of standard dynamic range.
         let transfer = match self.color_transfer.as_str() {
             "smpte2084" => 16,
             "arib-std-b67" => 18,
-            _ => return jpeg,
+            _ => 13,
         };
         let primaries = match self.color_primaries.as_str() {
-            "bt709" => 1,
             "smpte431" => 11,
             "smpte432" => 12,
+            "bt709" => 1,
+            "bt2020" => 9,
+            _ if transfer == 13 => return jpeg,
             _ => 9,
         };
+        if (primaries, transfer) == (1, 13) {
+            return jpeg;
+        }
         // A frame that cannot be decoded is refused by its next reader, with the reason.
         coded_jpeg_to_srgb(&jpeg, (primaries, transfer), CONVERTED_JPEG_QUALITY).unwrap_or(jpeg)
     }

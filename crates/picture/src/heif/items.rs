@@ -201,13 +201,14 @@ impl<'a> ItemProperties<'a> {
         Some(read)
     }
 
-    fn add(&mut self, kind: [u8; 4], body: &'a [u8]) {
+    pub fn add(&mut self, kind: [u8; 4], body: &'a [u8]) {
         let side = |at| number::<4>(body, at).and_then(|side| u32::try_from(side).ok());
         match (&kind, body) {
             (b"ispe", _) => self.size = side(4).zip(side(8)),
             (b"hvcC", _) => self.hevc = Some(body),
             (b"av1C", _) => self.av1 = Some(body),
-            (b"auxC", [_, _, _, _, name @ ..]) => {
+            // The first kind is that of an item, and the second one that of a track.
+            (b"auxC" | b"auxi", [_, _, _, _, name @ ..]) => {
                 self.is_alpha = ALPHA.iter().any(|alpha| name.starts_with(alpha));
             }
             (b"clap", _) => self.aperture = CleanAperture::read(body),

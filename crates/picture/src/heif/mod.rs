@@ -3,18 +3,19 @@
 
 mod ffmpeg;
 mod items;
+mod sequence;
 
 pub use ffmpeg::{find_ffmpeg, to_rgb};
-pub use items::ItemTable;
+pub use items::{ItemTable, VisiblePart};
+pub use sequence::ImageSequence;
 
 use self::items::ItemProperties;
 use crate::{
-    iso_boxes::{boxes, find_box, number},
+    iso_boxes::number,
     limits::{DecodeError, MAX_PIXELS, check_size},
     source_colors::{CodedColors, SourceColors},
 };
 use image::{RgbImage, imageops::crop_imm, metadata::Orientation};
-use items::VisiblePart;
 
 const START_CODE: [u8; 4] = [0, 0, 0, 1];
 /// The offset of the parameter sets in the HEVC configuration, and the offset of the sequence header in the AV1
@@ -222,23 +223,6 @@ fn add_units(mut coded: &[u8], configuration: &[u8], stream: &mut Vec<u8>) -> Op
         coded = rest;
     }
     Some(())
-}
-
-/// Whether a file in the container of MP4 has a track with several pictures.
-pub fn is_image_sequence(bytes: &[u8]) -> bool {
-    let Some(movie) = find_box(bytes, *b"moov") else { return false };
-    boxes(movie).any(|(kind, track)| {
-        &kind == b"trak" && picture_count(track).is_some_and(|pictures| pictures > 1)
-    })
-}
-
-fn picture_count(track: &[u8]) -> Option<u64> {
-    let media = find_box(track, *b"mdia")?;
-    let handler = find_box(media, *b"hdlr")?.get(8..12)?;
-    let has_pictures = [&b"pict"[..], b"vide"].contains(&handler);
-    let table = find_box(find_box(media, *b"minf")?, *b"stbl")?;
-    // The table of sizes has a version, the size of all samples, and the number of samples.
-    has_pictures.then(|| number::<4>(find_box(table, *b"stsz")?, 8)).flatten()
 }
 
 #[cfg(test)]

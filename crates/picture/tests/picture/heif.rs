@@ -1,10 +1,9 @@
 //! AVIF and HEIC, decoded by the `ffmpeg` of this machine if there is one.
 
-use image::{Rgb, RgbImage};
+use image::{Rgb, RgbImage, metadata::Orientation};
 use tessera_picture::{
-    PictureFormat,
+    ImageSequence, PictureFormat, VisiblePart,
     decode::{DecodeError, decode, is_rotated, size},
-    is_image_sequence,
 };
 
 /// 12 x 8 patches of 8 x 8 pixels, whose colors are the pixels of `patches.png`.
@@ -112,10 +111,36 @@ fn an_animation_has_a_track_of_several_pictures() {
         let track = part(b"trak", &part(b"mdia", &media));
         [AVIF.to_vec(), part(b"moov", &track)].concat()
     };
-    assert!(is_image_sequence(&file(b"pict", 8)));
-    assert!(!is_image_sequence(&file(b"pict", 1)));
-    assert!(!is_image_sequence(&file(b"soun", 8)));
-    assert!(!is_image_sequence(AVIF) && !is_image_sequence(b""));
+    assert!(ImageSequence::read(&file(b"pict", 8)).is_some());
+    for single in [&file(b"pict", 1), &file(b"soun", 8), AVIF, b""] {
+        assert_eq!(ImageSequence::read(single), None);
+    }
+}
+
+#[test]
+fn the_pictures_of_an_animation_are_cut_and_turned_and_have_an_alpha_track() {
+    let track = |handler: &[u8], boxes: &[u8]| {
+        let mut header = vec![0; 78];
+        header[24..28].copy_from_slice(&[1, 64, 0, 240]); // 320x240
+        let entry = part(b"av01", &[&header, boxes].concat());
+        let tables = [
+            part(b"stsz", &[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8]),
+            part(b"stsd", &[&[0, 0, 0, 0, 0, 0, 0, 1], &entry[..]].concat()),
+        ];
+        let handler = part(b"hdlr", &[&[0; 8], handler, &[0; 13]].concat());
+        let media = [handler, part(b"minf", &part(b"stbl", &tables.concat()))].concat();
+        part(b"trak", &part(b"mdia", &media))
+    };
+    let aperture = [160_u32, 1, 120, 1, 0, 1, 0, 1].map(u32::to_be_bytes);
+    let shown = [part(b"clap", aperture.as_flattened()), part(b"irot", &[3])].concat();
+    let kind = |name: &str| part(b"auxi", &[&[0; 4], name.as_bytes(), &[0]].concat());
+    let depth = kind("urn:mpeg:mpegB:cicp:systems:auxiliary:depth");
+    let alpha = kind("urn:mpeg:mpegB:cicp:systems:auxiliary:alpha");
+    let tracks = [track(b"pict", &shown), track(b"auxv", &depth), track(b"auxv", &alpha)];
+    let sequence = ImageSequence::read(&part(b"moov", &tracks.concat())).expect("a sequence");
+    assert_eq!(sequence.part, Some(VisiblePart { left: 80, top: 60, size: (160, 120) }));
+    assert_eq!(sequence.orientation, Orientation::Rotate90);
+    assert_eq!(sequence.alpha_track, Some(2));
 }
 
 fn part(kind: &[u8], body: &[u8]) -> Vec<u8> {

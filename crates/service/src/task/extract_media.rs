@@ -22,7 +22,7 @@ use tessera_media::ingest::{
     is_unavailable, read_error_name, read_first_bytes, unrecognized_reason,
     video::{FFMPEG_MISSING, VideoFrame, sample_animation, sample_frames},
 };
-use tessera_picture::{PictureFormat, VideoContainer, is_image_sequence};
+use tessera_picture::{PictureFormat, VideoContainer};
 use tessera_search::index::{self, Features};
 use tessera_store::{
     Transaction, dataset,
@@ -168,9 +168,8 @@ fn examine(
     if let Some(frames) = sample_animation(&bytes, &is_cancelled) {
         return frames_outcome(frames, digest, &is_cancelled);
     }
-    if is_image_sequence(&bytes) {
+    if let Some(container) = VideoContainer::of_sequence(&bytes) {
         let file = folder.open_file(&found.path).map_err(unreadable)?;
-        let container = VideoContainer::IMAGE_SEQUENCE;
         match examine_video(context, file, known, container) {
             // Its main picture is shown instead.
             Err(ExtractError::Skipped(_)) => {}

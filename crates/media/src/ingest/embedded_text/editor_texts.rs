@@ -1,13 +1,15 @@
 //! Reads the texts that people and programs add to a picture: XMP and IPTC from photo editors and news agencies, and
 //! the texts of PNG, which contain the prompts of generated pictures.
 
+use std::borrow::Cow;
+
 use roxmltree::{Document, Node};
 
 use super::text_rules::{
     BlockText, Dates, PERSON, date_labels_of_text, decode_text, first_date, joined_caption,
     metadata_label, rating_label,
 };
-use crate::ingest::documents::{XmlLimits, parse_xml};
+use crate::ingest::documents::{XmlLimits, parse_xml, to_utf8};
 
 const XML: &str = "http://www.w3.org/XML/1998/namespace";
 const RDF: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
@@ -28,15 +30,51 @@ const OTHER_KEYWORDS: [(&str, &str, char); 3] = [
 /// The limits are high, because editors declare dozens of namespaces.
 const LIMITS: XmlLimits = XmlLimits { attributes: 256, namespaces: 64 };
 
-/// Reads an XMP packet. Returns nothing if the packet is not XML or exceeds the limits.
+/// Reads an XMP packet in any encoding. Returns nothing if the packet is not XML or exceeds the limits.
 pub(crate) fn read_xmp(packet: &[u8]) -> BlockText {
-    str::from_utf8(packet)
-        .map_or_else(|_| BlockText::default(), |text| parse_xmp(text).unwrap_or_default())
+    let text = to_utf8(packet.to_vec());
+    parse_xmp(&String::from_utf8_lossy(&text)).unwrap_or_default()
 }
 
 /// Parses an XMP document. The error is a reason that is shown to users.
 pub(crate) fn parse_xmp(text: &str) -> Result<BlockText, String> {
-    parse_xml(text, LIMITS).map(|document| read_document(&document))
+    let element = xmp_element(text);
+    let parse = |text: &str| parse_xml(text, LIMITS).map(|document| read_document(&document));
+    parse(&element).or_else(|reason| parse(&with_valid_characters(&element)).map_err(|_| reason))
+}
+
+/// The elements that contain the properties, the outermost first.
+const XMP_ELEMENTS: [&str; 3] = ["x:xmpmeta", "x:xapmeta", "rdf:RDF"];
+
+/// Returns the element with the properties, because programs leave older packets and other bytes around it. The lines
+/// before the element stay as empty lines, so that a reason names the right one.
+fn xmp_element(text: &str) -> Cow<'_, str> {
+    let found = XMP_ELEMENTS.iter().find_map(|name| {
+        let (before, rest) = text.split_at(text.find(&format!("<{name}"))?);
+        let end_tag = format!("</{name}>");
+        Some((before, &rest[..rest.find(&end_tag)? + end_tag.len()]))
+    });
+    found.map_or(Cow::Borrowed(text), |(before, element)| {
+        Cow::Owned("\n".repeat(before.matches('\n').count()) + element)
+    })
+}
+
+/// Replaces what XML does not allow in a text: a bare ampersand by its name, and control characters by spaces.
+fn with_valid_characters(text: &str) -> String {
+    let is_allowed = |c: char| !c.is_control() || matches!(c, '\t' | '\n' | '\r');
+    let text: String = text.chars().map(|c| if is_allowed(c) { c } else { ' ' }).collect();
+    let mut parts = text.split('&');
+    let mut valid = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let name = part.split_once(';').map_or("", |(name, _)| name);
+        let is_reference = ["amp", "lt", "gt", "quot", "apos"].contains(&name)
+            || name.strip_prefix('#').is_some_and(|number| {
+                !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_alphanumeric())
+            });
+        valid.push_str(if is_reference { "&" } else { "&amp;" });
+        valid.push_str(part);
+    }
+    valid
 }
 
 fn read_document(document: &Document) -> BlockText {

@@ -33,28 +33,27 @@ const GPS_LONGITUDE: u16 = 4;
 
 pub(crate) fn read_exif(bytes: &[u8]) -> BlockText {
     let Some((structure, first)) = TiffStructure::open(bytes) else { return BlockText::default() };
-    let fields = |directory| Fields { structure: &structure, directory };
-    let picture = fields(first);
+    let fields = |directories| Fields { structure: &structure, directories };
+    let picture = fields(vec![first]);
     let mut labels = Vec::new();
     let mut add = |kind, value: Option<String>| {
         labels.extend(value.map(|value| metadata_label(kind, value)));
     };
     add("camera", camera(&picture));
-    let taken = structure.subdirectory(first, EXIF_DIRECTORY).map(fields);
-    if let Some(taken) = &taken {
-        add("lens", taken.name(LENS_MODEL).filter(|lens| !has_only_zeros(lens)));
-        add("exposure", taken.fraction(EXPOSURE_TIME).and_then(exposure));
-        add("aperture", taken.fraction(F_NUMBER).and_then(aperture));
-        add("iso", iso(taken));
-        let focal_length = taken.fraction(FOCAL_LENGTH).map(rounded).filter(|it| *it > 0.0);
-        add("focal-length", focal_length.map(|length| format!("{length} mm")));
-    }
-    let gps = structure.subdirectory(first, GPS_DIRECTORY).map(fields);
+    // Some programs write fields of the Exif directory into the first one.
+    let exif = structure.subdirectory(first, EXIF_DIRECTORY);
+    let taken = fields(exif.into_iter().chain([first]).collect());
+    add("lens", taken.name(LENS_MODEL).filter(|lens| !has_only_zeros(lens)));
+    add("exposure", taken.number(EXPOSURE_TIME).and_then(exposure));
+    add("aperture", taken.number(F_NUMBER).and_then(aperture));
+    add("iso", iso(&taken));
+    let focal_length = taken.number(FOCAL_LENGTH).map(rounded).filter(|it| *it > 0.0);
+    add("focal-length", focal_length.map(|length| format!("{length} mm")));
+    let gps = structure.subdirectory(first, GPS_DIRECTORY).map(|gps| fields(vec![gps]));
     add("gps", gps.and_then(|gps| position(&gps)));
-    let taken_at = |tag| taken.as_ref().and_then(|taken| taken.text(tag));
-    let digitized = taken_at(DATE_TIME_DIGITIZED).into_iter().chain(picture.text(DATE_TIME));
+    let digitized = taken.text(DATE_TIME_DIGITIZED).into_iter().chain(picture.text(DATE_TIME));
     let dates = Dates {
-        original: first_date(taken_at(DATE_TIME_ORIGINAL)),
+        original: first_date(taken.text(DATE_TIME_ORIGINAL)),
         digitized: first_date(digitized),
     };
     // Some cameras and programs write their name.
@@ -71,15 +70,31 @@ pub(crate) fn read_exif(bytes: &[u8]) -> BlockText {
     }
 }
 
-struct Fields<'a> {
-    structure: &'a TiffStructure<'a>,
-    directory: TiffDirectory<'a>,
+/// Reads the position in a GPS directory that is a structure of its own.
+pub(crate) fn read_gps(bytes: &[u8]) -> BlockText {
+    let gps = TiffStructure::open(bytes);
+    let label = gps.and_then(|(structure, directory)| {
+        position(&Fields { structure: &structure, directories: vec![directory] })
+    });
+    let labels = label.map(|position| metadata_label("gps", position)).into_iter().collect();
+    BlockText { labels, ..BlockText::default() }
 }
 
-impl Fields<'_> {
+/// The fields of the first of these directories that has them.
+struct Fields<'a> {
+    structure: &'a TiffStructure<'a>,
+    directories: Vec<TiffDirectory<'a>>,
+}
+
+impl<'a> Fields<'a> {
+    fn find<T>(&self, read: impl FnMut(TiffDirectory<'a>) -> Option<T>) -> Option<T> {
+        self.directories.iter().copied().find_map(read)
+    }
+
     /// Returns a trimmed text, or `None` if it is blank.
     fn text(&self, tag: u16) -> Option<String> {
-        let text = decode_text(self.structure.text(self.directory, tag)?);
+        let text = self.find(|directory| self.structure.text(directory, tag))?;
+        let text = decode_text(text);
         let text = text.trim();
         (!text.is_empty()).then(|| text.to_owned())
     }
@@ -92,17 +107,22 @@ impl Fields<'_> {
         })
     }
 
-    /// Returns a number, or `None` if it is not positive or unknown.
+    /// Returns a whole number, or `None` if it is not positive or unknown.
     fn integer(&self, tag: u16) -> Option<String> {
-        let number = self.structure.integer(self.directory, tag)?;
+        let number = self.find(|directory| self.structure.integer(directory, tag))?;
         (1..u32::MAX).contains(&number).then(|| number.to_string())
     }
 
     /// Returns a number, or `None` if it is not positive or unknown.
-    fn fraction(&self, tag: u16) -> Option<f64> {
-        let [fraction] = self.structure.fractions(self.directory, tag)?;
-        let number = quotient(fraction);
-        (number > 0.0 && number < UNKNOWN_NUMBER && fraction.0 < u32::MAX).then_some(number)
+    fn number(&self, tag: u16) -> Option<f64> {
+        let number = self.numbers(tag, 1)?[0];
+        (number > 0.0 && number < UNKNOWN_NUMBER).then_some(number)
+    }
+
+    /// Returns at least one and at most `limit` numbers.
+    fn numbers(&self, tag: u16, limit: usize) -> Option<Vec<f64>> {
+        let read = |directory| self.structure.numbers(directory, tag, limit);
+        self.find(|directory| Some(read(directory)).filter(|numbers| !numbers.is_empty()))
     }
 }
 
@@ -116,10 +136,6 @@ const UNKNOWN_NUMBER: f64 = 65_535.0;
 fn has_only_zeros(text: &str) -> bool {
     let mut digits = text.chars().filter(char::is_ascii_digit).peekable();
     digits.peek().is_some() && digits.all(|digit| digit == '0')
-}
-
-fn quotient((numerator, denominator): (u32, u32)) -> f64 {
-    f64::from(numerator) / f64::from(denominator)
 }
 
 /// Returns the sensitivity. The usual field has 16 bits, and its highest value means that another field has the number.
@@ -185,13 +201,12 @@ struct NegativeDirection {
 const SOUTH: NegativeDirection = NegativeDirection { field: GPS_LATITUDE_REF, letter: ['S', 's'] };
 const WEST: NegativeDirection = NegativeDirection { field: GPS_LONGITUDE_REF, letter: ['W', 'w'] };
 
-/// Reads degrees from three fractions. Programs write `0/0` for minutes or seconds that they do not know. Returns `None`
-/// if the degrees exceed the limit.
+/// Reads degrees from up to three numbers. Returns `None` if the degrees exceed the limit. Cameras that write minutes
+/// with decimals leave out the seconds, or write zero by zero.
 fn degrees(fields: &Fields, tag: u16, negative: &NegativeDirection, limit: f64) -> Option<f64> {
-    let [degrees, minutes, seconds] =
-        fields.structure.fractions(fields.directory, tag)?.map(quotient);
-    let [minutes, seconds] = [minutes, seconds].map(|it| if it.is_nan() { 0.0 } else { it });
-    let degrees = degrees + minutes / 60.0 + seconds / 3600.0;
+    let numbers = fields.numbers(tag, 3)?;
+    let part = |index| numbers.get(index).copied().filter(|part: &f64| !part.is_nan());
+    let degrees = numbers[0] + part(1).unwrap_or(0.0) / 60.0 + part(2).unwrap_or(0.0) / 3600.0;
     let is_negative = fields.text(negative.field)?.starts_with(negative.letter);
-    (degrees <= limit).then_some(if is_negative { -degrees } else { degrees })
+    (0.0..=limit).contains(&degrees).then_some(if is_negative { -degrees } else { degrees })
 }

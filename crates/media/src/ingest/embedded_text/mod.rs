@@ -12,7 +12,7 @@ use tessera_picture::EmbeddedMetadata;
 
 use super::sidecar::push_name;
 use editor_texts::{parse_xmp, read_iptc, read_png_texts, read_xmp};
-use exif::read_exif;
+use exif::{read_exif, read_gps};
 pub(crate) use text_rules::rating_label;
 use text_rules::{BlockText, PERSON, date_labels_of_text, joined_caption, metadata_label};
 
@@ -47,11 +47,14 @@ fn kind(label: &str) -> &str {
 /// Reads a picture of any format. The caption is the first one that is found in XMP, IPTC, Exif and PNG, in this order,
 /// and so is the date, where the date of the scene comes before that of the file. Keywords are merged.
 pub fn read(picture: &[u8]) -> EmbeddedText {
-    let EmbeddedMetadata { exif, xmp, iptc, texts } = EmbeddedMetadata::read(picture);
+    let EmbeddedMetadata { exif, exif_parts: [taken, gps], xmp, iptc, texts } =
+        EmbeddedMetadata::read(picture);
     merged([
         xmp.map(|packet| read_xmp(&packet)),
         iptc.map(|records| read_iptc(&records)),
         exif.map(|structure| read_exif(&structure)),
+        taken.map(read_exif),
+        gps.map(read_gps),
         Some(read_png_texts(&texts)),
     ])
 }

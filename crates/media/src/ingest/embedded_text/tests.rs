@@ -141,6 +141,29 @@ fn values_that_stand_for_unknown_ones_give_no_labels() {
 }
 
 #[test]
+fn exif_fields_are_read_in_every_type_of_numbers_and_texts() {
+    let [exposure, iso] = [[1_i32, 250], [400, 0]].map(|pair| pair.map(i32::to_be_bytes).concat());
+    let taken = [
+        (0x829A, 10, 1, exposure),
+        (0x829D, 11, 1, 2.8_f32.to_be_bytes().to_vec()),
+        (0x8827, 9, 1, iso[..4].to_vec()),
+        (0x920A, 12, 1, 35.0_f64.to_be_bytes().to_vec()),
+        (0xA434, 129, 5, "Zöll".as_bytes().to_vec()),
+    ];
+    let expected =
+        ["lens:Zöll", "exposure:1/250 s", "aperture:f/2.8", "iso:400", "focal-length:35 mm"];
+    // Some programs write all fields into the first directory.
+    assert_eq!(read_exif(&exif(&[], &taken, &[])).labels, expected);
+    assert_eq!(read_exif(&exif(&taken, &[], &[])).labels, expected);
+    for seconds in [&[(33, 1), (51, 1), (0, 0)][..], &[(33, 1), (51, 1)], &[(3385, 100)]] {
+        let gps = [ascii(1, "N"), fractions(2, seconds), ascii(3, "E"), fractions(4, seconds)];
+        let position = exif(&[], &[], &gps);
+        assert_eq!(read_exif(&position).labels, ["gps:33.9,33.9"], "{seconds:?}");
+        assert_eq!(read_gps(&exif(&gps, &[], &[])).labels, ["gps:33.9,33.9"], "{seconds:?}");
+    }
+}
+
+#[test]
 fn every_damaged_exif_is_read_without_a_panic() {
     let whole = exif(
         &[ascii(0x010E, "Two boats"), ascii(0x0110, "NIKON D90")],
@@ -202,6 +225,24 @@ fn xmp_texts_with_qualifiers_are_read() {
     let read = read_xmp(packet.as_bytes());
     assert_eq!(read.caption.as_deref(), Some("Harbor Evening"));
     assert_eq!(read.keywords, ["plain", "boat", "sea"]);
+}
+
+#[test]
+fn xmp_that_is_not_quite_xml_is_read() {
+    let utf_16 =
+        |order: fn(u16) -> [u8; 2]| -> Vec<u8> { PACKET.encode_utf16().flat_map(order).collect() };
+    let bare = PACKET.replace("Two boats", "Two & boats").replace("Harbor", "Har\u{1}bor");
+    let older = format!("old <bytes {PACKET} meta> </rdf:RDF>\n{}", PACKET.replace("Two", "Four"));
+    let western = PACKET.replace("Two", "Fünf").chars().map(|c| u8::try_from(c).unwrap()).collect();
+    for (packet, expected) in [
+        (older.into_bytes(), "Harbor Two boats in the evening"),
+        (bare.into_bytes(), "Har bor Two & boats in the evening"),
+        (western, "Harbor Fünf boats in the evening"),
+        (utf_16(u16::to_le_bytes), "Harbor Two boats in the evening"),
+        (utf_16(u16::to_be_bytes), "Harbor Two boats in the evening"),
+    ] {
+        assert_eq!(read_xmp(&packet).caption.as_deref(), Some(expected));
+    }
 }
 
 #[test]

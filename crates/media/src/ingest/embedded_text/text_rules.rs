@@ -33,7 +33,7 @@ pub(super) fn is_boilerplate(text: &str) -> bool {
         None => lower == known,
     };
     BOILERPLATE_TEXTS.lines().any(is_known)
-        || is_maker_name(&lower)
+        || is_maker_name(text)
         || is_setting(text)
         || (is_camera && text.starts_with(char::is_uppercase))
         // The name of a device: `<Digimax S500 / Kenox S500>`.
@@ -45,14 +45,17 @@ pub(super) fn is_boilerplate(text: &str) -> bool {
         || (!text.contains(char::is_whitespace)
             && (is_camera_name(&lower) || FileKind::from_name(text).is_media()))
         || lower.strip_prefix("untitled ").is_some_and(|rest| rest.parse::<u32>().is_ok())
-        // A number, a time, or nothing.
-        || !text.contains(char::is_alphabetic)
+        // A number, a time, or nothing. A symbol beyond ASCII is a text, such as an emoji.
+        || (text.is_ascii() && !text.contains(char::is_alphabetic))
 }
 
-/// Whether a text is the name of a maker, alone or with that of a device.
-fn is_maker_name(lower: &str) -> bool {
-    let mut words = lower.split_whitespace();
-    if !words.next().is_some_and(|maker| MAKERS.split(' ').any(|known| known == maker)) {
+/// Whether a text is the name of a maker, alone or with that of a device. Words with lower-case letters alone are words
+/// of a description, as in `Olympus day 3`.
+fn is_maker_name(text: &str) -> bool {
+    let text = text.replace(['_', '-'], " ");
+    let mut words = text.split_whitespace();
+    let is_maker = |word: &str| MAKERS.split(' ').any(|known| word.eq_ignore_ascii_case(known));
+    if !words.next().is_some_and(is_maker) {
         return false;
     }
     let words: Vec<&str> = words.collect();
@@ -60,8 +63,12 @@ fn is_maker_name(lower: &str) -> bool {
     let is_device = |word: &&str| {
         has(word, |c| c.is_ascii_digit()) && (has(word, char::is_alphabetic) || word.len() <= 2)
     };
-    let is_company = words.last().is_none_or(|word| MAKER_ENDS.contains(word));
-    words.len() < CAMERA_WORDS && (is_company || words.iter().any(is_device))
+    let is_described =
+        |word: &&str| has(word, char::is_lowercase) && !has(word, |c| c.is_ascii_digit());
+    let last = words.last().map(|word| word.to_lowercase());
+    let is_company = last.is_none_or(|word| MAKER_ENDS.contains(&&*word));
+    let is_named = || words.iter().any(is_device) && !words.iter().any(is_described);
+    words.len() < CAMERA_WORDS && (is_company || is_named())
 }
 
 /// Whether a text is a setting of a program: `MTI=0`, `captureOrientation:90` or `touch: (-1.0, -1.0)`.
@@ -318,6 +325,11 @@ mod tests {
             "My Nokia on a desk",
             "Samsung building",
             "Nokia 3310",
+            "Olympus day 3",
+            "Samsung store 12",
+            "Polaroid of Anna 2",
+            "Sony Walkman WM-2",
+            "\u{1f600}",
             "A Kodak in a drawer",
             "Sony booth at a fair in 2019",
             "Moultrie, Georgia",
