@@ -17,7 +17,9 @@ fn objects(value: &str) -> (Vec<String>, Option<String>) {
     let shown = objects.map(|object| {
         let region = object.bounding_box.to_region(100, 200).unwrap();
         let Region { x, y, width, height } = region;
-        format!("{} {x:.2} {y:.2} {width:.2} {height:.2}", object.label)
+        let annotation = serde_json::to_string(&object.annotation).unwrap();
+        let annotation = if annotation == "{}" { "" } else { &annotation };
+        format!("{} {x:.2} {y:.2} {width:.2} {height:.2}{annotation}", object.label)
     });
     (shown.collect(), sidecars.problems.get(Path::new("metadata.csv")).cloned())
 }
@@ -37,6 +39,26 @@ fn both_forms_are_parsed_and_invalid_objects_reported() {
             "",
         ),
         (r#"{"category": [3], "bbox": [[10, 20, 30, 40]]}"#, &["3 0.10 0.10 0.30 0.20"], ""),
+        (
+            r#"{"bbox": [[1, 2, 3, 4], [1, 2, 3, 4]], "label": ["a", "b"], "score": [0.5, null],
+                "polygons": [[[1, 2, 4, 2, 4, 6]], []], "keypoints": [[], [1, 2, 2]],
+                "mask": [null, {"size": [9, 9], "counts": "07j2"}], "is_crowd": [false, true]}"#,
+            &[
+                r#"a 0.01 0.01 0.03 0.02{"score":0.5,"polygons":[[1.0,2.0,4.0,2.0,4.0,6.0]]}"#,
+                r#"b 0.01 0.01 0.03 0.02{"mask":{"size":[9,9],"counts":"07j2"},"keypoints":[1.0,2.0,2.0],"is_crowd":true}"#,
+            ],
+            "",
+        ),
+        (
+            r#"{"bbox": [[1, 2, 3, 4]], "label": ["a"], "score": ["high"]}"#,
+            &["a 0.01 0.01 0.03 0.02"],
+            "the score, polygons, mask or keypoints of an object are malformed",
+        ),
+        (
+            r#"{"bbox": [[1, 2, 3, 4]], "label": ["a"], "score": []}"#,
+            &["a 0.01 0.01 0.03 0.02"],
+            "its objects have different numbers of boxes, names or annotations",
+        ),
         (r#"{"bbox": [], "labels": []}"#, &[], ""),
         ("[]", &[], ""),
         (
@@ -60,7 +82,7 @@ fn both_forms_are_parsed_and_invalid_objects_reported() {
         (
             r#"{"bbox": [[1, 1, 2, 2], [1, 1, 0, 2]], "labels": ["a", "b", "c"]}"#,
             &["a 0.01 0.01 0.02 0.01"],
-            "its objects have different numbers of boxes and names",
+            "its objects have different numbers of boxes, names or annotations",
         ),
         (r#"{"bbox": [[1, 1, 2, 2]]}"#, &[], NO_OBJECTS),
         (r#""boat""#, &[], NO_OBJECTS),
