@@ -1,7 +1,7 @@
 //! Gives commands and the worker what a local service has on this machine: the originals of its datasets, the archives
 //! of its exports, and embeddings. No request is sent.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use crate::cli::prelude::*;
 use crate::{
@@ -44,6 +44,14 @@ impl OriginalFinder for Deployment {
 
     fn missing(&self, dataset: DatasetId, media: &[MediaId]) -> Result<Vec<MediaId>, Failure> {
         Ok(self.missing_media(dataset, media)?)
+    }
+
+    fn pictures(
+        &self,
+        dataset: DatasetId,
+        media: &[MediaId],
+    ) -> Result<HashMap<MediaId, MediaId>, Failure> {
+        Ok(self.pictures_of_objects(dataset, media)?)
     }
 }
 
