@@ -26,6 +26,10 @@ pub struct FileActionPreview {
 }
 
 impl FileActionPreview {
+    pub(crate) fn of_plan(plan: Plan) -> Self {
+        Self { plan, annotations: Vec::new(), left_behind: Vec::new(), marked: Vec::new() }
+    }
+
     pub fn new(action: FileAction, found: FoundOriginals, with_pairs: bool) -> Self {
         let rule = match &action {
             FileAction::Move(to) | FileAction::Copy(to) | FileAction::Link(_, to) => {
@@ -35,8 +39,7 @@ impl FileActionPreview {
         };
         let exists = |target: &Path| std::fs::symlink_metadata(target).is_ok();
         let plan = Plan::new(action, &found.originals, with_pairs, rule, exists);
-        let mut preview =
-            Self { plan, annotations: Vec::new(), left_behind: Vec::new(), marked: Vec::new() };
+        let mut preview = Self::of_plan(plan);
         preview.find_annotations(&found);
         preview.plan.skipped.extend(found.refused);
         preview

@@ -263,8 +263,8 @@ impl<'a> ColumnTypes<'a> {
                 *known = known.filter(|known| Some(*known) == kind);
             }
         }
-        let typed = kinds.into_iter().filter(|(_, kind)| kind.is_some());
-        types.typed = typed.map(|(name, _)| name).collect();
+        kinds.retain(|_, kind| kind.is_some());
+        types.typed = kinds.into_keys().collect();
         types
     }
 
@@ -285,8 +285,11 @@ impl<'a> ColumnTypes<'a> {
 }
 
 fn is_spelling_of_export(value: &ColumnValue, cell: &str) -> bool {
-    let is_double = |number: f64| serde_json::Value::from(number).to_string() == cell;
-    value.to_string() == cell || matches!(value, ColumnValue::Number(number) if is_double(*number))
+    let double = match value {
+        ColumnValue::Number(number) => serde_json::Value::from(*number).to_string(),
+        _ => String::new(),
+    };
+    [value.to_string(), double].iter().any(|spelling| spelling == cell)
 }
 
 fn is_export<'a>(mut columns: impl Iterator<Item = (&'a str, &'a str)>) -> bool {

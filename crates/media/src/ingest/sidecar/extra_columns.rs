@@ -160,7 +160,8 @@ pub(crate) fn push_cell(
     is_export: bool,
     refused: &mut RefusedColumns,
 ) {
-    if !is_known(&name.to_lowercase()) && !(is_export && is_exported(name)) {
+    let has_meaning = is_known(&name.to_lowercase()) || (is_export && is_exported(name));
+    if !has_meaning {
         push(extra_columns, name, value, refused);
     }
 }
