@@ -39,26 +39,6 @@ fn both_forms_are_parsed_and_invalid_objects_reported() {
             "",
         ),
         (r#"{"category": [3], "bbox": [[10, 20, 30, 40]]}"#, &["3 0.10 0.10 0.30 0.20"], ""),
-        (
-            r#"{"bbox": [[1, 2, 3, 4], [1, 2, 3, 4]], "label": ["a", "b"], "score": [0.5, null],
-                "polygons": [[[1, 2, 4, 2, 4, 6]], []], "keypoints": [[], [1, 2, 2]],
-                "mask": [null, {"size": [9, 9], "counts": "07j2"}], "is_crowd": [false, true]}"#,
-            &[
-                r#"a 0.01 0.01 0.03 0.02{"score":0.5,"polygons":[[1.0,2.0,4.0,2.0,4.0,6.0]]}"#,
-                r#"b 0.01 0.01 0.03 0.02{"mask":{"size":[9,9],"counts":"07j2"},"keypoints":[1.0,2.0,2.0],"is_crowd":true}"#,
-            ],
-            "",
-        ),
-        (
-            r#"{"bbox": [[1, 2, 3, 4]], "label": ["a"], "score": ["high"]}"#,
-            &["a 0.01 0.01 0.03 0.02"],
-            "the score, polygons, mask or keypoints of an object are malformed",
-        ),
-        (
-            r#"{"bbox": [[1, 2, 3, 4]], "label": ["a"], "score": []}"#,
-            &["a 0.01 0.01 0.03 0.02"],
-            "its objects have different numbers of boxes, names or annotations",
-        ),
         (r#"{"bbox": [], "labels": []}"#, &[], ""),
         ("[]", &[], ""),
         (
@@ -88,8 +68,40 @@ fn both_forms_are_parsed_and_invalid_objects_reported() {
         (r#""boat""#, &[], NO_OBJECTS),
         (r#"[{"label": "a""#, &[], NO_OBJECTS),
     ] {
-        let fault = (!fault.is_empty()).then(|| format!("line 2: {fault}"));
-        let expected = expected.iter().map(|&text| text.to_owned()).collect();
-        assert_eq!(objects(value), (expected, fault), "{value}");
+        assert_objects(value, expected, fault);
     }
+}
+
+#[test]
+fn lists_of_annotations_belong_to_the_boxes() {
+    for (value, expected, fault) in [
+        (
+            r#"{"bbox": [[1, 2, 3, 4], [1, 2, 3, 4]], "label": ["a", "b"], "score": [0.5, null],
+                "polygons": [[[1, 2, 4, 2, 4, 6]], []], "keypoints": [[], [1, 2, 2]],
+                "mask": [null, {"size": [9, 9], "counts": "07j2"}], "is_crowd": [false, true]}"#,
+            &[
+                r#"a 0.01 0.01 0.03 0.02{"score":0.5,"polygons":[[1.0,2.0,4.0,2.0,4.0,6.0]]}"#,
+                r#"b 0.01 0.01 0.03 0.02{"mask":{"size":[9,9],"counts":"07j2"},"keypoints":[1.0,2.0,2.0],"is_crowd":true}"#,
+            ][..],
+            "",
+        ),
+        (
+            r#"{"bbox": [[1, 2, 3, 4]], "label": ["a"], "score": ["high"]}"#,
+            &["a 0.01 0.01 0.03 0.02"],
+            "the score, polygons, mask or keypoints of an object are malformed",
+        ),
+        (
+            r#"{"bbox": [[1, 2, 3, 4]], "label": ["a"], "score": []}"#,
+            &["a 0.01 0.01 0.03 0.02"],
+            "its objects have different numbers of boxes, names or annotations",
+        ),
+    ] {
+        assert_objects(value, expected, fault);
+    }
+}
+
+fn assert_objects(value: &str, expected: &[&str], fault: &str) {
+    let fault = (!fault.is_empty()).then(|| format!("line 2: {fault}"));
+    let expected = expected.iter().map(|&text| text.to_owned()).collect();
+    assert_eq!(objects(value), (expected, fault), "{value}");
 }
