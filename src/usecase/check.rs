@@ -8,7 +8,7 @@ use tessera_model::{
 };
 
 use super::{
-    file_actions::selection_of_media,
+    file_actions::{OriginalFinder, selection_of_media},
     leaks::{DatasetPart, find_leaks, missing_media},
     media_rows::{MediaRow, duplicate_groups},
 };
@@ -80,8 +80,9 @@ impl CheckList {
         state: &StateFolder,
         dataset: DatasetId,
         conditions: &[Condition],
+        finder: Option<&dyn OriginalFinder>,
     ) -> Result<Self, Failure> {
-        let part = |name: &str| DatasetPart::read(state, dataset, name);
+        let part = |name: &str| DatasetPart::read(state, dataset, name, finder);
         let ready = |condition: &Condition| {
             Ok(match condition {
                 Condition::AtLeast(minimum) => Condition::AtLeast(*minimum),
@@ -139,7 +140,7 @@ impl CheckList {
 fn counted(rule: Rule, rows: &[MediaRow]) -> Vec<&MediaRow> {
     let counts = |row: &&MediaRow| match rule {
         Rule::Captions => !row.has_caption,
-        Rule::Labels => row.labels.is_empty() && row.objects.is_empty(),
+        Rule::Labels => row.classes().is_empty(),
         _ => rule.issue().is_some_and(|issue| row.has_issue(issue)),
     };
     rows.iter().filter(counts).collect()

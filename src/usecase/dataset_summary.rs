@@ -1,6 +1,8 @@
 //! Summarizes the media items of a dataset: how many there are, what they show, and what is wrong with them.
 
-use tessera_model::vql::IssueKind;
+use std::collections::HashSet;
+
+use tessera_model::{is_metadata_label, vql::IssueKind};
 
 use super::{
     leaks::{FolderLeaks, leaks_between_folders},
@@ -23,7 +25,7 @@ const COUNTED: [IssueKind; 8] = [
 pub struct DatasetSummary<'a> {
     pub images: usize,
     pub frames: usize,
-    /// The size of the files, as far as it is known. Frames are not counted, because they are parts of a video.
+    /// The size of the files, as far as it is known.
     pub bytes: u64,
     pub with_caption: usize,
     pub formats: Vec<(String, u64)>,
@@ -44,24 +46,30 @@ pub struct DatasetSummary<'a> {
 impl<'a> DatasetSummary<'a> {
     pub fn new(rows: &'a [MediaRow], unread: UnreadFiles) -> Self {
         let frames = rows.iter().filter(|row| row.is_frame).count();
-        let images = || rows.iter().filter(|row| !row.is_frame);
-        let formats: Vec<String> = images().map(|row| extension(&row.path)).collect();
+        let mut videos = HashSet::new();
+        let is_file = |row: &&'a MediaRow| !row.is_frame || videos.insert(row.file());
+        let files: Vec<&MediaRow> = rows.iter().filter(is_file).collect();
+        let formats: Vec<String> = files.iter().map(|row| extension(row.file())).collect();
         let counted = |kind: IssueKind| {
             let found: Vec<&MediaRow> = rows.iter().filter(|row| row.has_issue(kind)).collect();
             (!found.is_empty()).then_some((kind, found))
         };
         let duplicates = duplicate_groups(rows);
+        let labels = rows.iter().flat_map(|row| &row.labels).map(String::as_str);
+        let mut labels = most_frequent(labels);
+        // What a camera says about many pictures follows what they show.
+        labels.sort_by_key(|(label, _)| is_metadata_label(label));
         Self {
             images: rows.len() - frames,
             frames,
-            bytes: images().filter_map(|row| row.bytes).sum(),
+            bytes: files.iter().filter_map(|row| row.bytes).sum(),
             with_caption: rows.iter().filter(|row| row.has_caption).count(),
             formats: most_frequent(formats.iter().map(String::as_str))
                 .into_iter()
                 .map(|(name, count)| (name.to_owned(), count))
                 .collect(),
             sizes: sizes(rows),
-            labels: most_frequent(rows.iter().flat_map(|row| &row.labels).map(String::as_str)),
+            labels,
             objects: most_frequent(rows.iter().flat_map(|row| &row.objects).map(String::as_str)),
             tags: most_frequent(rows.iter().flat_map(|row| &row.tags).map(String::as_str)),
             issues: COUNTED.into_iter().filter_map(counted).collect(),
@@ -113,18 +121,27 @@ mod tests {
             ..MediaRow::default()
         };
         let copy = || vec![issue("duplicates", Some("g")), issue("blur", None)];
-        let frame = MediaRow { is_frame: true, bytes: Some(900), ..MediaRow::default() };
+        let frame = |number| MediaRow {
+            is_frame: true,
+            labels: vec!["iso:100".to_owned(); 2],
+            ..row(&format!("f.mp4/f_{number}.jpg"), 900, 2, Vec::new())
+        };
         let rows = [
             row("a.JPG", 5, 3, copy()),
             row("b/c.jpeg", 7, 1, copy()),
             row("d", 9, 2, Vec::new()),
-            frame,
+            frame(1),
+            frame(2),
         ];
         let summary = DatasetSummary::new(&rows, UnreadFiles::default());
-        assert_eq!((summary.images, summary.frames, summary.bytes), (3, 1, 21));
-        assert_eq!(summary.formats, [("jpeg".to_owned(), 2), (String::new(), 1)]);
+        assert_eq!((summary.images, summary.frames, summary.bytes), (3, 2, 921));
+        assert_eq!(
+            summary.formats,
+            [("jpeg", 2), ("", 1), ("mp4", 1)].map(|(name, count)| (name.to_owned(), count))
+        );
         assert_eq!(summary.sizes, Some([(1, 10), (2, 10), (3, 10)]));
-        assert_eq!((summary.labels.as_slice(), summary.redundant()), (&[("sea", 3)][..], (1, 7)));
+        assert_eq!(summary.labels, [("sea", 3), ("iso:100", 4)]);
+        assert_eq!(summary.redundant(), (1, 7));
         let issues: Vec<_> =
             summary.issues.iter().map(|(kind, rows)| (*kind, rows.len())).collect();
         assert_eq!(issues, [(IssueKind::Blur, 2)]);

@@ -1,7 +1,7 @@
 //! Acts on the originals of a local dataset, for commands and the interface: finds the files, carries plans out, and
 //! reverts them. The files are those of this machine, so no service is asked to act.
 
-use std::{path::PathBuf, time::SystemTime};
+use std::{collections::HashMap, path::PathBuf, time::SystemTime};
 
 use tessera_curation::{
     self as curation, ActionId, FileAction, FileActionPreview, FoundOriginals, JournalFolder,
@@ -44,6 +44,13 @@ pub trait OriginalFinder: Send + Sync {
         dataset: DatasetId,
         cluster: &SelectionItem,
     ) -> Result<Option<usize>, Failure>;
+
+    /// Returns the pictures of the objects among media items.
+    fn pictures(
+        &self,
+        dataset: DatasetId,
+        media: &[MediaId],
+    ) -> Result<HashMap<MediaId, MediaId>, Failure>;
 }
 
 /// The largest number of images that are selected one by one, because each of them is an entry of the basket.

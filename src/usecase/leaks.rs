@@ -10,11 +10,11 @@ use std::{
 };
 
 use tessera_model::{
-    DatasetId, EntryContent, Failure, FailureKind, MediaId, SafeText, Selection, composed,
-    split_name,
+    DatasetId, EntityType, EntryContent, Failure, FailureKind, MediaId, SafeText, Selection,
+    composed, split_name,
 };
 
-use super::{media_rows::MediaRow, missing_media::describe_missing};
+use super::{file_actions::OriginalFinder, media_rows::MediaRow, missing_media::describe_missing};
 use crate::state::StateFolder;
 
 /// The members of a group of near-duplicates in each part. Neither list is empty. A media item that is in both parts is
@@ -54,22 +54,42 @@ enum PartContent {
 }
 
 impl DatasetPart {
-    /// Reads the name of a part: a folder of the dataset, `tag:NAME` or `selection:NAME`.
+    /// Reads the name of a part: a folder of the dataset, `tag:NAME` or `selection:NAME`. An object stands for its
+    /// picture, which `finder` finds.
     ///
     /// # Errors
-    /// A saved selection is unknown, or contains clusters, whose members are not known here.
-    pub fn read(state: &StateFolder, dataset: DatasetId, name: &str) -> Result<Self, Failure> {
+    /// A saved selection is unknown, or contains clusters, whose members are not known here, or objects without a
+    /// `finder`.
+    pub fn read(
+        state: &StateFolder,
+        dataset: DatasetId,
+        name: &str,
+        finder: Option<&dyn OriginalFinder>,
+    ) -> Result<Self, Failure> {
         let content = if let Some(tag) = name.strip_prefix("tag:") {
             PartContent::Tag(tag.to_owned())
         } else if let Some(selection) = name.strip_prefix("selection:") {
             let found = state.named_selection(selection, dataset)?;
-            PartContent::Media(media_of(&found).ok_or_else(|| {
+            let invalid = |what| {
                 let sentence = format!(
-                    "the selection `{selection}` contains clusters, whose members are not known here; select media \
-                     items instead, or tag the members and name the part tag:NAME"
+                    "the selection `{selection}` contains {what} not known here; select images instead, or tag the \
+                     images and name the part tag:NAME"
                 );
                 Failure::new(FailureKind::Invalid, sentence)
-            })?)
+            };
+            let media = media_of(&found);
+            let mut media = media.ok_or_else(|| invalid("clusters, whose members are"))?;
+            if let Some(finder) = finder {
+                let ids: Vec<MediaId> = media.keys().copied().collect();
+                for (object, picture) in finder.pictures(dataset, &ids)? {
+                    if let Some(name) = media.remove(&object) {
+                        media.insert(picture, name);
+                    }
+                }
+            } else if found.ordered_entries().iter().any(|it| it.entity == EntityType::Objects) {
+                return Err(invalid("objects, whose pictures are"));
+            }
+            PartContent::Media(media)
         } else {
             PartContent::Folder(name.to_owned())
         };
@@ -267,7 +287,8 @@ mod tests {
             MediaRow { tags: vec!["val".to_owned(), "train".to_owned()], ..row("group.png", "1") },
         ];
         let state = StateFolder::default();
-        let part = |name| DatasetPart::read(&state, DatasetId(uuid::Uuid::nil()), name).unwrap();
+        let part =
+            |name| DatasetPart::read(&state, DatasetId(uuid::Uuid::nil()), name, None).unwrap();
         let parts = [part("tag:train"), part("tag:val")];
         let leaks = find_leaks(&rows, &duplicate_groups(&rows), &parts).unwrap();
         let leaks: Vec<_> = leaks.iter().map(|it| (&*it.a[0].path, &*it.b[0].path)).collect();
@@ -326,7 +347,7 @@ mod tests {
         ];
         let state = StateFolder::default();
         let dataset = DatasetId(uuid::Uuid::nil());
-        let folder = |name: &str| DatasetPart::read(&state, dataset, name).unwrap();
+        let folder = |name: &str| DatasetPart::read(&state, dataset, name, None).unwrap();
         let find = |parts| find_leaks(&rows, &duplicate_groups(&rows), &parts);
         let leaks = find([folder("train"), folder("val")]).unwrap();
         assert_eq!(leaks.len(), 1);

@@ -11,6 +11,7 @@ use serde_json::Value;
 use tessera_client::{Client, ExistingFile, OriginalLookup};
 use tessera_model::{
     ArchiveName, DatasetId, ExportFormat, ExportSpec, ExportState, ExportTask, Failure, MediaId,
+    is_metadata_label,
     polling::{PollTarget, PollingIntervals},
     text::composed,
     vql::IssueKind,
@@ -26,6 +27,7 @@ pub struct MediaRow {
     /// The path in the dataset, or the name of the file if the service sends no path. Not sanitized.
     pub path: String,
     pub is_frame: bool,
+    /// The size of the file. For a frame, this is the size of its video, which only this machine knows.
     pub bytes: Option<u64>,
     /// The width and height in pixels.
     pub size: Option<(u64, u64)>,
@@ -76,9 +78,17 @@ impl MediaRow {
         self.issues.iter().any(|issue| issue.kind == kind.as_str())
     }
 
-    /// Returns the labels by which sets are balanced: those of the media item, or those of its objects if it has none.
-    pub fn balanced_labels(&self) -> &[String] {
-        if self.labels.is_empty() { &self.objects } else { &self.labels }
+    /// Returns the labels that say what is shown: those of the media item, or those of its objects if it has none.
+    pub fn classes(&self) -> Vec<&str> {
+        let own = self.labels.iter().map(String::as_str).filter(|label| !is_metadata_label(label));
+        let own: Vec<&str> = own.collect();
+        if own.is_empty() { self.objects.iter().map(String::as_str).collect() } else { own }
+    }
+
+    /// Returns the path of the file. Frames of a video look as if they were in a folder named like the video.
+    pub fn file(&self) -> &str {
+        let video = self.path.rsplit_once('/').filter(|_| self.is_frame);
+        video.map_or(&self.path, |(video, _)| video)
     }
 
     /// Returns the group of near-duplicates, if there is one.
@@ -135,6 +145,10 @@ pub async fn fetch<E: From<Failure> + Send + 'static>(
         tessera_client::read_metadata(&archive, |row| {
             let mut row = MediaRow::read(&row);
             row.original = row.media.zip(originals.as_ref()).and_then(|(id, find)| find(id));
+            if row.is_frame {
+                let video = row.original.as_deref().and_then(|video| video.metadata().ok());
+                row.bytes = video.map(|video| video.len());
+            }
             rows.push(row);
         })?;
         // The folder exists until the archive has been read.
@@ -226,6 +240,12 @@ mod tests {
         );
         assert!(row.is_in_folder("/land/") && !row.is_in_folder("lan") && !row.is_in_folder(""));
         assert_eq!(row.duplicate_group(), Some("g"));
+        let classes = |labels: &[&str]| {
+            let labels = labels.iter().map(|label| (*label).to_owned()).collect();
+            MediaRow { labels, ..row.clone() }.classes().join(" ")
+        };
+        assert_eq!(classes(&["iso:100", "sea"]), "sea");
+        assert_eq!(classes(&["iso:100", "rating:4"]), "boat");
         let minimal = MediaRow::read(&json!({"uniqueness_score": "x", "image_filename": "a.jpg"}));
         assert_eq!(minimal, MediaRow { path: "a.jpg".to_owned(), ..MediaRow::default() });
     }

@@ -96,7 +96,7 @@ pub fn omission_of_missing(count: usize) -> Omission {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
+    use std::{collections::HashMap, path::PathBuf};
 
     use tessera_curation::{FoundOriginals, duplicates::SimilarImages};
     use tessera_model::{
@@ -130,6 +130,14 @@ mod tests {
             _: &Search,
             _: &[SelectionItem],
         ) -> Result<Vec<(MediaId, PathBuf)>, Failure> {
+            unreachable!()
+        }
+
+        fn pictures(
+            &self,
+            _: DatasetId,
+            _: &[MediaId],
+        ) -> Result<HashMap<MediaId, MediaId>, Failure> {
             unreachable!()
         }
 

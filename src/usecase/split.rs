@@ -87,10 +87,10 @@ fn split<'a>(rows: &[&'a MediaRow], plan: &SplitPlan) -> Vec<usize> {
     let total: f64 = plan.sets.iter().map(|set| set.share).sum();
     let shares: Vec<f64> = plan.sets.iter().map(|set| set.share / total).collect();
     let balances_labels = plan.balance == Balance::Labels;
-    let labels_of = |row: &&'a MediaRow| if balances_labels { row.balanced_labels() } else { &[] };
-    let labels: Vec<&[String]> = rows.iter().map(labels_of).collect();
+    let labels_of = |row: &&'a MediaRow| if balances_labels { row.classes() } else { Vec::new() };
+    let labels: Vec<Vec<&str>> = rows.iter().map(labels_of).collect();
     let mut frequency: HashMap<&str, usize> = HashMap::new();
-    for label in labels.iter().copied().flatten() {
+    for label in labels.iter().flatten() {
         *frequency.entry(label).or_default() += 1;
     }
     let units = inseparable_units(rows).into_iter();
@@ -105,7 +105,7 @@ fn split<'a>(rows: &[&'a MediaRow], plan: &SplitPlan) -> Vec<usize> {
     let mut put = |unit: &Unit, set: usize, missing: &mut Missing| {
         for &row in &unit.rows {
             sets_of_rows[row] = set;
-            missing.take(set, labels[row]);
+            missing.take(set, &labels[row]);
         }
     };
     for unit in units {
@@ -130,8 +130,8 @@ struct Unit<'a> {
 }
 
 impl<'a> Unit<'a> {
-    fn new(rows: Vec<usize>, labels: &[&'a [String]], frequency: &HashMap<&str, usize>) -> Self {
-        let all = || rows.iter().flat_map(|row| labels[*row]).map(String::as_str);
+    fn new(rows: Vec<usize>, labels: &[Vec<&'a str>], frequency: &HashMap<&str, usize>) -> Self {
+        let all = || rows.iter().flat_map(|row| labels[*row].iter().copied());
         let rarest = all().min_by_key(|label| (frequency[label], *label));
         let label = rarest.map(|rarest| (rarest, all().filter(|label| *label == rarest).count()));
         Self { rows, label }
@@ -181,10 +181,10 @@ impl<'a> Missing<'a> {
         unit.label.is_some_and(|(label, count)| self.labels[label][set] + TOLERANCE >= count as f64)
     }
 
-    fn take(&mut self, set: usize, labels: &[String]) {
+    fn take(&mut self, set: usize, labels: &[&str]) {
         self.rows[set] -= 1.0;
         for label in labels {
-            if let Some(of_label) = self.labels.get_mut(label.as_str()) {
+            if let Some(of_label) = self.labels.get_mut(*label) {
                 of_label[set] -= 1.0;
             }
         }
@@ -197,7 +197,7 @@ fn inseparable_units(rows: &[&MediaRow]) -> Vec<Vec<usize>> {
     let mut parents: Vec<usize> = (0..rows.len()).collect();
     let mut first_of: HashMap<(bool, &str), usize> = HashMap::new();
     for (number, row) in rows.iter().enumerate() {
-        let video = row.is_frame.then_some((true, row.path.as_str()));
+        let video = row.is_frame.then_some((true, row.file()));
         let group = row.duplicate_group().map(|group| (false, group));
         for key in [video, group].into_iter().flatten() {
             let first = *first_of.entry(key).or_insert(number);
@@ -349,7 +349,7 @@ mod tests {
     fn frames_of_a_video_are_in_one_set() {
         let frame = |path: &str| MediaRow { is_frame: true, ..row(path, "x", None) };
         let rows: Vec<MediaRow> =
-            (0..40).map(|n| frame(if n % 2 == 0 { "a.mp4" } else { "b.mp4" })).collect();
+            (0..40).map(|n| frame(&format!("{0}.mp4/{0}_{n:06}.jpg", ["a", "b"][n % 2]))).collect();
         let found = split_by(&[1.0, 1.0], &rows, Balance::Size, 0);
         assert!(found.chunks(2).all(|pair| pair == &found[..2]) && found[0] != found[1]);
         assert_eq!(split_by(&[1.0], &[], Balance::Size, 0), Vec::<usize>::new());

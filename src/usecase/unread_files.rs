@@ -55,7 +55,8 @@ impl UnreadFiles {
         })
     }
 
-    /// Returns the pictures and videos as rows, which have no media item. `folder` is that of the dataset.
+    /// Returns the pictures and videos, and the folders that may contain some, as rows, which have no media item.
+    /// `folder` is that of the dataset.
     pub fn media_rows(&self, folder: Option<&Path>) -> Vec<MediaRow> {
         // An archive is not a folder.
         let original = |it: &SkippedFile| {
@@ -66,7 +67,7 @@ impl UnreadFiles {
             original: original(it),
             ..MediaRow::default()
         };
-        self.media.iter().map(row).collect()
+        self.media.iter().chain(&self.folders).map(row).collect()
     }
 
     pub fn describe(&self) -> Value {
@@ -77,7 +78,7 @@ impl UnreadFiles {
 
 #[cfg(test)]
 mod tests {
-    use tessera_model::{FileKind, SafeText};
+    use tessera_model::{FileKind, SafeText, local_files::UNLISTED};
 
     use super::*;
 
@@ -86,15 +87,19 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let here = "he\u{202e}re.jpg";
         std::fs::write(folder.path().join(here), "").unwrap();
-        let skipped = |name: &str| SkippedFile {
+        let skipped = |name: &str, reason: &str| SkippedFile {
             file: SafeText::name(name),
-            reason: SafeText::name("damaged"),
+            reason: SafeText::name(reason),
             kind: FileKind::from_name(name),
             is_excluded: false,
         };
-        let unread = UnreadFiles::new(vec![skipped(here), skipped("archive.zip/a.jpg")]);
+        let unread = UnreadFiles::new(vec![
+            skipped(here, "damaged"),
+            skipped("archive.zip/a.jpg", "damaged"),
+            skipped("closed", UNLISTED),
+        ]);
         let rows = unread.media_rows(Some(folder.path()));
         let originals: Vec<_> = rows.into_iter().map(|row| row.original).collect();
-        assert_eq!(originals, [Some(folder.path().join(here)), None]);
+        assert_eq!(originals, [Some(folder.path().join(here)), None, None]);
     }
 }

@@ -360,7 +360,10 @@ impl RequestHandler {
         dataset: DatasetId,
         conditions: Vec<Condition>,
     ) -> Result<Vec<ConditionResult>, Failure> {
-        let read = move |state: &StateFolder| CheckList::read(state, dataset, &conditions);
+        let finder = self.originals.clone();
+        let read = move |state: &StateFolder| {
+            CheckList::read(state, dataset, &conditions, finder.as_deref())
+        };
         let list = self.with_state(read).await?;
         let rows = self.media_rows(dataset).await?;
         for sentence in list.missing(&rows) {

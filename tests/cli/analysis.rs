@@ -11,7 +11,7 @@ use std::{
 
 use image::{Rgb, RgbImage};
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tessera_model::pseudorandom::mix64;
 use tessera_store::{Store, export};
 
@@ -265,8 +265,39 @@ fn a_selection_of_clusters_is_no_part_of_a_check() {
     assert_eq!(code, 0, "{cluster} {err}");
     let (code, _, err) = run(home, &["check", folder, "--no-leaks", "train", "selection:mix"]);
     assert_eq!(code, 2, "{err}");
-    assert!(err.contains("`mix` contains clusters") && err.contains("select media items"), "{err}");
+    assert!(err.contains("`mix` contains clusters") && err.contains("select images"), "{err}");
     assert_eq!(run(home, &["dataset", "leaks", "train", "selection:mix", folder]).0, 2);
+}
+
+#[test]
+fn an_object_of_a_selection_stands_for_its_picture() {
+    let home = photographs();
+    let home = home.path();
+    let folder = home.join("photos");
+    let object = json!({"label": "door", "bbox": [0.1, 0.1, 0.5, 0.5]});
+    // The only label of the second picture is metadata.
+    let rows = [
+        json!({"file_name": "train/03.png", "objects": [object]}),
+        json!({"file_name": "val/24.png", "label": "iso:100"}),
+    ];
+    let lines = rows.map(|row| row.to_string()).join("\n");
+    fs::write(folder.join("metadata.jsonl"), lines).unwrap();
+    let at = |arguments: &[&str]| {
+        run(home, &[arguments, &["--folder", folder.to_str().unwrap()]].concat())
+    };
+    let object = ".clusters[0].previews[0].media_id";
+    let (_, object, _) = at(&["search", "browse", "--entity", "objects", "--jq", object]);
+    let object = object.trim().trim_matches('"');
+    let (code, _, err) = at(&["selection", "add", "--name", "doors", "--media", object]);
+    assert_eq!(code, 0, "{object} {err}");
+    // `val` has a copy of the picture.
+    let leaks = ["dataset", "leaks", "selection:doors", "val", "--jq", ".groups[0].a[0].path"];
+    let (code, path, err) = at(&leaks);
+    assert_eq!((code, path.trim()), (0, "train/03.png"), "{err}");
+    let (code, found, err) = at(&["check", "--no-leaks", "selection:doors", "val", "--json"]);
+    assert!(code == 11 && !err.contains("left out"), "{code} {found} {err}");
+    let (code, found, err) = at(&["check", "--require-labels", "--jq", ".checks[0].found"]);
+    assert_eq!((code, found.trim()), (11, "31"), "{err}");
 }
 
 /// Checks the parts of a SARIF file that its schema and code scanning of GitHub require, and returns how many errors

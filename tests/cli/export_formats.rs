@@ -51,6 +51,7 @@ fn what_a_format_leaves_out_is_reported_before_the_export_starts() {
         "images without their labels: 2",
         "scores left out: 1",
         "objects without their polygons: 1",
+        "objects without pose, truncated and difficult: 1",
         "images renamed, so that names are unique and safe: 1",
     ];
     assert_eq!(texts, expected);

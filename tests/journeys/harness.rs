@@ -1,7 +1,7 @@
 //! A user at a keyboard, who presses keys, waits until nothing is running, and reads the screen.
 
 use std::{
-    collections::VecDeque,
+    collections::{HashMap, VecDeque},
     io::{Read as _, Write as _},
     net::{SocketAddr, TcpStream},
     path::{Path, PathBuf},
@@ -257,6 +257,14 @@ impl OriginalFinder for Originals {
         cluster: &SelectionItem,
     ) -> Result<Option<usize>, Failure> {
         self.0.selected_cluster_size(dataset, cluster).map_err(failure)
+    }
+
+    fn pictures(
+        &self,
+        dataset: DatasetId,
+        media: &[MediaId],
+    ) -> Result<HashMap<MediaId, MediaId>, Failure> {
+        self.0.pictures_of_objects(dataset, media).map_err(failure)
     }
 }
 

@@ -60,7 +60,12 @@ fn preview(folder: &Path) -> FileActionPreview {
         path: "/photos/annotations.xml".into(),
         rewrite: Err("only JSON".to_owned()),
     };
-    FileActionPreview { plan, annotations: vec![annotations], marked: Vec::new() }
+    FileActionPreview {
+        plan,
+        annotations: vec![annotations],
+        left_behind: Vec::new(),
+        marked: Vec::new(),
+    }
 }
 
 #[test]

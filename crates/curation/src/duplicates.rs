@@ -437,7 +437,7 @@ impl FileActionPreview {
                 let reason = "its bytes are not those of the kept image";
                 Skipped::new(other.image.original.path, reason)
             }));
-            return Self { plan, annotations: Vec::new(), marked: Vec::new() };
+            return Self::of_plan(plan);
         }
         let marked = decided.iter().flat_map(|group| {
             let of_group = group.others.iter().map(|other| &other.image);

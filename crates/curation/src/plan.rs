@@ -242,6 +242,8 @@ pub struct FoundOriginals {
     pub refused: Vec<Skipped>,
     /// The annotation files of the dataset that name one of the originals among others.
     pub annotations: Vec<PathBuf>,
+    /// The class names of the dataset, if an original has a text that may be labels with numbers.
+    pub class_names: Vec<PathBuf>,
     /// The other media of the dataset whose files have the name of an original. Empty without annotation files.
     pub namesakes: Vec<PathBuf>,
 }

@@ -22,11 +22,17 @@ pub struct FileActionPreview {
     pub plan: Plan,
     /// The annotation files that name some of the files among others, and are not rewritten.
     pub annotations: Vec<AnnotationFile>,
+    /// The class names, and for a copy the annotation files, that describe the files and stay where they are.
+    pub left_behind: Vec<PathBuf>,
     /// The near-duplicates that leave although they have marks that no kept image of their group has, with these marks.
     pub marked: Vec<String>,
 }
 
 impl FileActionPreview {
+    pub(crate) fn of_plan(plan: Plan) -> Self {
+        Self { plan, annotations: Vec::new(), left_behind: Vec::new(), marked: Vec::new() }
+    }
+
     pub fn new(action: FileAction, found: FoundOriginals, with_pairs: bool) -> Self {
         let rule = match &action {
             FileAction::Move(to) | FileAction::Copy(to) | FileAction::Link(_, to) => {
@@ -36,16 +42,26 @@ impl FileActionPreview {
         };
         let exists = |target: &Path| std::fs::symlink_metadata(target).is_ok();
         let plan = Plan::new(action, &found.originals, with_pairs, rule, exists);
-        let mut preview = Self { plan, annotations: Vec::new(), marked: Vec::new() };
+        let mut preview = Self::of_plan(plan);
         preview.find_annotations(&found);
         preview.plan.skipped.extend(found.refused);
         preview
     }
 
-    /// Finds out which annotation files name files that leave their places.
+    /// Finds out which annotation files name files that leave their places, and which files describe them in the new
+    /// place no longer.
     pub fn find_annotations(&mut self, found: &FoundOriginals) {
-        if self.plan.action.removes() {
+        let removes = self.plan.action.removes();
+        if removes {
             self.annotations = plan_rewrites(found, &self.plan.steps);
+        }
+        if let Some(layout) = self.plan.action.layout() {
+            let is_above = |file: &&PathBuf| {
+                file.parent().is_some_and(|folder| layout.folder.starts_with(folder))
+            };
+            let class_names = found.class_names.iter().filter(|file| !is_above(file));
+            let named_in = found.annotations.iter().filter(|_| !removes);
+            self.left_behind = class_names.chain(named_in).cloned().collect();
         }
     }
 
@@ -132,6 +148,16 @@ impl FileActionPreview {
             let paths: Vec<PathBuf> = self.annotations.iter().map(|it| it.path.clone()).collect();
             let named = first_paths(&paths);
             warnings.push(format!("{files} these files and will not be changed: {named}"));
+        }
+        if !self.left_behind.is_empty() {
+            let count = self.left_behind.len();
+            let files = count_with_noun(
+                count,
+                "file with annotations or class names of these files stays",
+                "files with annotations or class names of these files stay",
+            );
+            let named = first_paths(&self.left_behind);
+            warnings.push(format!("{files}: {named}"));
         }
         for step in self.plan.steps.iter().filter(|step| step.operation == Operation::Rewrite) {
             let is_removed = |entry: &&NamedEntry| entry.new_name.is_none();

@@ -64,6 +64,9 @@ fn null_as_default<'de, D: serde::Deserializer<'de>, T: Default + Deserialize<'d
 }
 
 impl Annotation {
+    /// The names of the fields in tables.
+    pub const FIELDS: [&str; 5] = ["score", "polygons", "mask", "keypoints", "is_crowd"];
+
     /// Returns the annotation of an outline. Fewer than three points are no outline.
     pub fn outline(points: Vec<[f64; 2]>) -> Self {
         let outline = Some(points.into_flattened()).filter(|outline| outline.len() >= 6);

@@ -19,7 +19,7 @@ text_enum! {
         Bright = "bright", "The media item is overexposed.";
         Outliers = "outliers", "The media item is unlike all others.";
         Mislabels = "mislabels", "The label of the media item is probably wrong.";
-        Unreadable = "unreadable", "The picture or video cannot be read.";
+        Unreadable = "unreadable", "The picture, video or folder cannot be read.";
         Captions = "captions", "The media item has no caption.";
         Labels = "labels", "The media item has no label.";
         Leaks = "leaks", "The media item, or a near-duplicate of it, is in another part of the dataset, too.";
@@ -52,7 +52,11 @@ impl Limit {
     pub fn allows(self, found: usize, all: usize) -> bool {
         match self {
             Self::Count(limit) => found as u64 <= limit,
-            Self::Percent(limit) => found as f64 * 100.0 <= limit * all as f64,
+            Self::Percent(limit) => {
+                // Neither a share such as 1.14 nor its product is exact.
+                let most = limit * all as f64 * (1.0 + 4.0 * f64::EPSILON);
+                found as f64 * 100.0 <= most
+            }
         }
     }
 }
@@ -113,6 +117,7 @@ mod tests {
         let allows = |limit: &str, found, all| limit.parse::<Limit>().unwrap().allows(found, all);
         assert!(allows("3", 3, 10) && !allows("3", 4, 10_000));
         assert!(allows("1%", 10, 1_000) && !allows("1%", 11, 1_000));
+        assert!(allows("1.14%", 57, 5_000) && !allows("1.14%", 58, 5_000));
         assert!(allows("0.5 %", 1, 200) && allows("0%", 0, 0));
         for wrong in ["", "-1", "1.5", "101%", "%", "NaN%", "a"] {
             assert!(wrong.parse::<Limit>().is_err(), "{wrong}");

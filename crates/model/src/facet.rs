@@ -8,6 +8,7 @@ use unicode_segmentation::UnicodeSegmentation as _;
 use crate::{
     Cluster, Distribution, Preview, SafeText, TagId,
     keyword::text_enum,
+    tag::MAX_RATING,
     vql::{ColumnName, ColumnValue, FileProperty},
 };
 
@@ -142,22 +143,16 @@ pub fn caption_words(caption: &str) -> BTreeSet<String> {
 }
 
 /// Labels with one of these words before the colon are metadata.
-const METADATA_LABEL_KINDS: [&str; 10] = [
-    "year",
-    "date",
-    "camera",
-    "lens",
-    "exposure",
-    "aperture",
-    "iso",
-    "focal-length",
-    "gps",
-    "rating",
-];
+const METADATA_LABEL_KINDS: [&str; 9] =
+    ["year", "date", "camera", "lens", "exposure", "aperture", "iso", "focal-length", "gps"];
 
-/// Whether a label says how a picture was made rather than what it shows.
+/// Whether a label says how a picture was made, or how many stars it has, rather than what it shows.
 pub fn is_metadata_label(label: &str) -> bool {
-    label.split_once(':').is_some_and(|(kind, _)| METADATA_LABEL_KINDS.contains(&kind))
+    label.split_once(':').is_some_and(|(kind, value)| match kind {
+        // A rating such as `rating:pg13` is a class.
+        "rating" => value.parse().is_ok_and(|stars| (1..=MAX_RATING).contains(&stars)),
+        _ => METADATA_LABEL_KINDS.contains(&kind),
+    })
 }
 
 /// The bounds of a histogram are multiples of this step.
@@ -223,9 +218,9 @@ mod tests {
 
     #[test]
     fn other_labels_with_a_colon_say_what_a_picture_shows() {
-        let shown = ["dog", "animal:dog", "person:Ada", "years:2024"];
+        let shown = ["dog", "animal:dog", "person:Ada", "years:2024", "rating:pg13", "rating:6"];
         assert!(!shown.into_iter().any(is_metadata_label));
-        assert!(["year:2024", "camera:NIKON D90"].into_iter().all(is_metadata_label));
+        assert!(["year:2024", "camera:NIKON D90", "rating:4"].into_iter().all(is_metadata_label));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    Cluster, ClusterId, DatasetId, EntityType, Filter, Granularity, MediaId, SafeText, Search,
+    Cluster, ClusterId, EntityType, Filter, Granularity, MediaId, SafeText, Search,
     text::count_with_noun,
 };
 
@@ -217,14 +217,6 @@ impl Selection {
             filters == Some(&search.filters)
                 && (entry.entity, entry.granularity) == (search.entity, search.granularity)
         })
-    }
-
-    /// Returns the search that finds everything of the kind that is selected: objects if only objects are selected,
-    /// otherwise images.
-    pub fn whole_dataset(&self, dataset: DatasetId) -> Search {
-        let has_images = self.entries.values().any(|(_, it)| it.entity == EntityType::Images);
-        let entity = if has_images { EntityType::Images } else { EntityType::Objects };
-        Search { entity, ..Search::browse(dataset) }
     }
 
     pub fn items(&self) -> Vec<SelectionItem> {

@@ -448,6 +448,14 @@ pub fn row_of(connection: &Connection, dataset: DatasetId, id: MediaId) -> Resul
     query::find(connection, sql, params![id.0, dataset.0], |row| row.get(0))
 }
 
+/// Returns the rows of the picture of a media item, and of all objects in it.
+pub fn rows_of_picture(connection: &Connection, row: i64) -> Result<Vec<i64>> {
+    let sql = "SELECT media.row, require(media.intact) FROM media,
+                 (SELECT coalesce(parent, row) AS picture FROM media WHERE row = ?1) AS given
+               WHERE media.row = given.picture OR media.parent = given.picture";
+    query::all(connection, sql, params![row], |row| row.get(0))
+}
+
 /// Returns the rows of all images and frames, or of all objects.
 pub fn rows(connection: &Connection, dataset: DatasetId, entity: EntityType) -> Result<Vec<i64>> {
     let sql = format!(

@@ -6,6 +6,7 @@ use super::{DatasetArgument, media_rows, part_error, sarif};
 use crate::cli::prelude::*;
 use crate::{
     cli::{
+        LocalService,
         output::unless_closed,
         values::{is_stdout, write_result},
     },
@@ -38,7 +39,7 @@ pub struct CheckOptions {
     /// Media whose label is probably wrong.
     #[arg(long, value_name = "LIMIT")]
     max_mislabels: Option<Limit>,
-    /// Pictures and videos that cannot be read. Local folders only.
+    /// Pictures and videos that cannot be read, and folders that cannot be listed. Local folders only.
     #[arg(long, value_name = "LIMIT")]
     max_unreadable: Option<Limit>,
     /// Every media item has a caption.
@@ -82,7 +83,9 @@ impl CheckOptions {
             context.out.require_text("--junit - prints XML")?;
         }
         let work = async |connection: &Connection<'_>, dataset: &Dataset| {
-            let list = CheckList::read(&connection.state, dataset.id, &conditions)
+            let finder = connection.local.as_ref().map(LocalService::original_finder);
+            let finder = finder.as_deref();
+            let list = CheckList::read(&connection.state, dataset.id, &conditions, finder)
                 .map_err(|failure| part_error(connection.context, failure))?;
             if self.max_unreadable.is_some() {
                 connection.local_service("--max-unreadable")?;

@@ -4,6 +4,7 @@
 use super::{DatasetArgument, media_rows, part_error};
 use crate::cli::prelude::*;
 use crate::{
+    cli::LocalService,
     cli::image::{DrawOptions, NamedPicture, draw_pictures, terminal_info},
     usecase::{
         leaks::{DatasetPart, Leak, find_leaks, missing_media},
@@ -33,8 +34,9 @@ impl LeaksOptions {
             context.out.require_text("--pictures draws")?;
         }
         let work = async |connection: &Connection<'_>, dataset: &Dataset| {
+            let finder = connection.local.as_ref().map(LocalService::original_finder);
             let part = |name| {
-                DatasetPart::read(&connection.state, dataset.id, name)
+                DatasetPart::read(&connection.state, dataset.id, name, finder.as_deref())
                     .map_err(|failure| part_error(connection.context, failure))
             };
             let parts = [part(a)?, part(b)?];

@@ -88,7 +88,7 @@ fn result(check: &Check<'_>, rule_index: Option<usize>, uri: &str) -> Value {
 fn relative_uri(row: &MediaRow, working_directory: Option<&Path>) -> String {
     let original = row.original.as_deref().zip(working_directory);
     let below = original.and_then(|(file, directory)| file.strip_prefix(directory).ok());
-    let segments = below.unwrap_or(Path::new(&row.path)).components().filter_map(|component| {
+    let segments = below.unwrap_or(Path::new(row.file())).components().filter_map(|component| {
         let Component::Normal(name) = component else { return None };
         Some(encoded(name.as_encoded_bytes()))
     });
@@ -128,6 +128,8 @@ mod tests {
         assert_eq!(relative_uri(&below, Some(here)), "photos/train/1.png");
         assert_eq!(relative_uri(&below, Some(Path::new("/srv"))), "train/1.png");
         assert_eq!(relative_uri(&below, None), "train/1.png");
+        let frame = MediaRow { is_frame: true, ..row("clips/a.mp4/a_000001.jpg") };
+        assert_eq!(relative_uri(&frame, None), "clips/a.mp4");
     }
 
     #[test]

@@ -132,8 +132,7 @@ impl DatasetSplitOptions {
 
 #[expect(clippy::cast_precision_loss, reason = "there are far fewer rows than 2^52")]
 fn describe(name: &str, rows: &[&MediaRow], total: usize) -> Value {
-    let labels = rows.iter().flat_map(|row| row.balanced_labels());
-    let labels = most_frequent(labels.map(String::as_str));
+    let labels = most_frequent(rows.iter().flat_map(|row| row.classes()));
     let labels: serde_json::Map<String, Value> =
         labels.into_iter().map(|(label, count)| (label.to_owned(), count.into())).collect();
     let share = rows.len() as f64 / total as f64;

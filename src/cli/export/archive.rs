@@ -103,7 +103,11 @@ impl DownloadTarget<'_> {
         context.messages.info(format!("{path}: {entries} verified{images}"));
         let inspection = inspect_archive(archive.path.clone()).await;
         let extraction = match &self.options.extract {
-            Some(folder) => Some(self.extract(connection, &archive.path, folder).await?),
+            Some(folder) => {
+                let extraction = self.extract(connection, &archive.path, folder).await?;
+                warn_if_in_dataset(connection, export.dataset, folder, archive.images)?;
+                Some(extraction)
+            }
             None => None,
         };
         Ok(DownloadedArchive { archive, inspection, extraction })
@@ -145,6 +149,26 @@ impl DownloadTarget<'_> {
         connection.context.messages.info(message);
         Ok(extraction)
     }
+}
+
+/// Warns of images that were extracted into the folder of their dataset, because they become media items of it.
+fn warn_if_in_dataset(
+    connection: &Connection<'_>,
+    dataset: DatasetId,
+    folder: &Path,
+    images: usize,
+) -> CliResult<()> {
+    let of_dataset = connection.dataset_folder(dataset)?.and_then(|it| it.canonicalize().ok());
+    let folder_on_disk = folder.canonicalize().ok();
+    let is_inside = folder_on_disk.zip(of_dataset).is_some_and(|(it, of)| it.starts_with(of));
+    if images > 0 && is_inside {
+        let images = count_with_noun(images, "image is a media item", "images are media items");
+        connection.context.messages.warn(format!(
+            "{} is in the folder of the dataset, so {images} of the dataset, too; move it elsewhere",
+            folder.display()
+        ));
+    }
+    Ok(())
 }
 
 /// Writes the rows of an archive with the paths of the originals. Returns the number of rows.

@@ -6,7 +6,7 @@ use tessera_config::{ExportDefaults, expand_home};
 use tessera_model::{
     ArchiveName, EntityType, ExportFormat, ExportJob, ExportPart, ExportSelection, ExportSpec,
     ExportTask, FailureKind, Fraction, Granularity, JobKind, Omission, Operation, Query, QueryText,
-    SavedView, Selection,
+    SavedView, Search, Selection,
 };
 
 use crate::cli::prelude::*;
@@ -138,7 +138,7 @@ impl ExportStartOptions {
             )
         })?;
         let search = if content.found.is_empty() {
-            selection.whole_dataset(dataset.id)
+            Search::browse(dataset.id)
         } else {
             let request = content.found.request(view, content.items.entity).await?;
             search::search_of(connection, dataset, request).await?

@@ -1,7 +1,7 @@
 //! Gives commands and the worker what a local service has on this machine: the originals of its datasets, the archives
 //! of its exports, and embeddings. No request is sent.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use crate::cli::prelude::*;
 use crate::{
@@ -52,6 +52,14 @@ impl OriginalFinder for Deployment {
         cluster: &SelectionItem,
     ) -> Result<Option<usize>, Failure> {
         Ok(self.selected_cluster_size(dataset, cluster)?)
+    }
+
+    fn pictures(
+        &self,
+        dataset: DatasetId,
+        media: &[MediaId],
+    ) -> Result<HashMap<MediaId, MediaId>, Failure> {
+        Ok(self.pictures_of_objects(dataset, media)?)
     }
 }
 

@@ -151,6 +151,35 @@ fn an_annotation_file_that_moves_with_its_pictures_is_not_rewritten() {
 }
 
 #[test]
+fn files_that_describe_a_picture_and_stay_are_named() {
+    let desk = Desk::new();
+    let [table, classes] = ["metadata.csv", "data.yaml"].map(|name| desk.pics().join(name));
+    let left_behind = |action| {
+        let found = FoundOriginals {
+            originals: desk.originals(),
+            annotations: vec![table.clone()],
+            class_names: vec![classes.clone()],
+            ..FoundOriginals::default()
+        };
+        FileActionPreview::new(action, found, false)
+    };
+    let inside = TargetLayout { folder: desk.pics().join("best"), ..desk.layout(false) };
+    for (action, expected) in [
+        (FileAction::Copy(desk.layout(false)), vec![&classes, &table]),
+        (FileAction::Move(desk.layout(false)), vec![&classes]),
+        (FileAction::Copy(inside.clone()), vec![&table]),
+        (FileAction::Move(inside), Vec::new()),
+        (FileAction::Trash, Vec::new()),
+    ] {
+        let preview = left_behind(action);
+        assert_eq!(preview.left_behind.iter().collect::<Vec<_>>(), expected);
+        let warning = "with annotations or class names of these files stay";
+        let is_named = preview.warnings().iter().any(|it| it.contains(warning));
+        assert_eq!(is_named, !expected.is_empty());
+    }
+}
+
+#[test]
 fn annotation_files_follow_files_that_leave_and_come_back() {
     let desk = Desk::new();
     let preview = desk.annotated(FileAction::Move(desk.layout(false)), &["c.jpg"]);

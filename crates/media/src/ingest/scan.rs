@@ -174,12 +174,15 @@ impl Scan<'_> {
     }
 
     fn add_below(&mut self, relative: &Path, entries: Vec<(OsString, Entry)>, depth: usize) {
+        let has_masks = entries.iter().any(|(name, _)| name == VOC_PICTURES);
         for (name, entry) in entries {
             if name == TAGS_FOLDER {
                 continue;
             }
             let path = relative.join(&name);
-            match self.skip_reason(&name, &path, &entry) {
+            let is_mask = has_masks && VOC_MASK_FOLDERS.iter().any(|folder| name == **folder);
+            let masks = is_mask.then_some(VOC_MASKS);
+            match self.skip_reason(&name, &path, &entry).or(masks) {
                 Some(reason) => self.found.skipped.push((path, reason)),
                 None => match entry {
                     Entry::Folder => self.list_below(&path, depth + 1),
@@ -306,6 +309,12 @@ fn is_absence(cause: &io::Error) -> bool {
 }
 
 const UNREADABLE: &str = "cannot be read";
+
+/// The folder of the pictures of Pascal VOC, and the folders beside it, whose pictures are masks.
+const VOC_PICTURES: &str = "JPEGImages";
+const VOC_MASK_FOLDERS: [&str; 2] = ["SegmentationClass", "SegmentationObject"];
+/// The reason for skipping a folder of masks.
+const VOC_MASKS: &str = "masks of Pascal VOC, which are not read";
 
 /// The reason for skipping a link that leads out of the folder, to a folder, or nowhere.
 pub const SYMBOLIC_LINK: &str = "a symbolic link that does not lead to a file of the folder";

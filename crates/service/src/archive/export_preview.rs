@@ -19,7 +19,7 @@ const WITHOUT_MASKS: &[ExportFormat] = &[Yolo, YoloSegment, YoloPose, Voc, Csv];
 /// What happens to media, in which formats, and to which items.
 type Rule = (&'static str, &'static [ExportFormat], fn(&MediaContent) -> bool);
 
-const OMISSIONS: [Rule; 18] = [
+const OMISSIONS: [Rule; 19] = [
     ("captions left out", OBJECTS_ONLY, |it| it.has_caption),
     ("images without their labels", WITHOUT_LABELS, |it| it.has_labels),
     ("images without their user tags", WITHOUT_LABELS, |it| it.label.is_none() && it.has_tags),
@@ -47,6 +47,7 @@ const OMISSIONS: [Rule; 18] = [
         has_keypoints,
     ),
     ("groups (is_crowd) written as single objects", WITHOUT_MASKS, |it| it.annotation.is_crowd),
+    ("objects without pose, truncated and difficult", &[Voc], |it| it.label.is_some()),
     ("labels with spaces instead of control characters", &[Voc], |it| {
         it.label.as_ref().is_some_and(|label| label.contains(char::is_control))
     }),
@@ -71,6 +72,7 @@ pub(crate) struct PreviewBuilder {
     names: Option<UniqueNames>,
     media_count: u64,
     renamed: u64,
+    has_objects: bool,
     omitted: [u64; OMISSIONS.len()],
     keypoint_numbers: HashSet<usize>,
 }
@@ -82,6 +84,7 @@ impl PreviewBuilder {
             names: include_images.then(|| UniqueNames::of(format)),
             media_count: 0,
             renamed: 0,
+            has_objects: false,
             omitted: [0; OMISSIONS.len()],
             keypoint_numbers: HashSet::new(),
         }
@@ -92,6 +95,7 @@ impl PreviewBuilder {
             *count += u64::from(formats.contains(&self.format) && has(item));
         }
         if item.label.is_some() {
+            self.has_objects = true;
             let keypoints = item.annotation.keypoints.len();
             self.keypoint_numbers.extend(Some(keypoints).filter(|&numbers| numbers > 0));
             return;
@@ -109,8 +113,13 @@ impl PreviewBuilder {
         };
         let kinds = self.keypoint_numbers.len() as u64;
         let is_filled = matches!(self.format, YoloPose | Coco) && kinds > 1;
+        let is_yolo = matches!(self.format, Yolo | YoloSegment | YoloPose);
+        let in_one_set = if is_yolo { self.media_count } else { 0 };
+        let untrainable = if is_yolo && !self.has_objects { self.media_count } else { 0 };
         let further = [
             ("images renamed, so that names are unique and safe", self.renamed),
+            ("images in one set, which is both train and val", in_one_set),
+            ("images of which none has an object to train with", untrainable),
             ("numbers of keypoints, filled up to the largest", if is_filled { kinds } else { 0 }),
         ];
         let counted = OMISSIONS.iter().map(|(what, ..)| *what).zip(self.omitted).chain(further);

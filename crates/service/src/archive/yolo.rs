@@ -40,6 +40,10 @@ pub(super) fn write_yolo(
         zip.start_file(format!("labels/{stem}.txt"), options)?;
         zip.write_all(text.as_bytes()).map_err(TaskError::archive)
     })?;
+    // Without classes, there is nothing to train, and programs refuse a file that names none.
+    if categories.labels().is_empty() {
+        return Ok(());
+    }
     zip.start_file("data.yaml", options)?;
     write_data_yaml(zip, categories.labels(), keypoint_numbers / 3).map_err(TaskError::archive)
 }
@@ -50,7 +54,7 @@ fn write_data_yaml(out: &mut impl Write, labels: &[String], keypoints: usize) ->
     if keypoints > 0 {
         writeln!(out, "kpt_shape: [{keypoints}, 3]")?;
     }
-    writeln!(out, "names:{}", if labels.is_empty() { " {}" } else { "" })?;
+    out.write_all(b"names:\n")?;
     for (class, label) in labels.iter().enumerate() {
         writeln!(out, "  {class}: {}", yaml_string(label))?;
     }

@@ -253,7 +253,8 @@ impl Deployment {
                 // What the dataset no longer has is not exported either way.
                 self.choose_items(record, body, &mut selected)?;
                 self.choose_matches(record, params, &mut choices)?;
-                choices.retain(|row, _| !selected.contains_key(row));
+                let selected = self.with_pictures(selected.into_keys())?;
+                choices.retain(|row, _| !selected.contains(row));
             }
         }
         Ok(Some(choices))
@@ -318,11 +319,28 @@ impl Deployment {
             let record = self.require_ready(search.dataset, params.operation())?;
             let mut found = ExportChoices::new();
             self.choose_matches(&record, &params, &mut found)?;
-            for row in self.rows_of_items(search.dataset, selected)?.0 {
-                found.remove(&row);
-            }
-            Ok(found.into_keys().collect())
+            let (selected, _) = self.rows_of_items(search.dataset, selected)?;
+            let selected = self.with_pictures(selected)?;
+            Ok(found.into_keys().filter(|row| !selected.contains(row)).collect())
         })
+    }
+
+    /// Returns the rows of the pictures of media items, and of all objects in them. Where a dataset is divided, an
+    /// object stands for its picture, so that no picture is in two parts.
+    pub(super) fn with_pictures(
+        &self,
+        rows: impl IntoIterator<Item = i64>,
+    ) -> Result<HashSet<i64>, ServiceError> {
+        let mut all = HashSet::new();
+        self.store.read(|c| {
+            for row in rows {
+                if !all.contains(&row) {
+                    all.extend(media::rows_of_picture(c, row)?);
+                }
+            }
+            Ok(())
+        })?;
+        Ok(all)
     }
 
     fn choose_matches(

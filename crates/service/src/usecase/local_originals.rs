@@ -19,10 +19,11 @@ use tessera_curation::{
 };
 use tessera_media::ingest::{
     CompanionFinder, EXCLUDED, SandboxedDir, is_parquet, parquet_images::containing_file,
+    sidecar::may_name_classes,
 };
 use tessera_model::{
     DatasetId, EntityType, ExportTaskId, FileKind, LabeledRegion, MediaId, Search, SelectionItem,
-    UserTags, local_files::HIDDEN,
+    UserTags, is_metadata_label, local_files::HIDDEN,
 };
 use tessera_search::{
     index::{Keypoints, quality},
@@ -94,6 +95,24 @@ impl Deployment {
         }
     }
 
+    /// Returns the pictures of the objects among media items.
+    pub fn pictures_of_objects(
+        &self,
+        dataset: DatasetId,
+        media: &[MediaId],
+    ) -> Result<HashMap<MediaId, MediaId>, LocalError> {
+        let mut pictures = HashMap::new();
+        self.store.read(|c| {
+            for id in media {
+                let Some(row) = media::row_of(c, dataset, *id)? else { continue };
+                let picture = media::picture_of(c, row)?.map(|(picture, _)| picture.id);
+                pictures.extend(picture.filter(|picture| picture != id).map(|it| (*id, it)));
+            }
+            Ok(())
+        })?;
+        Ok(pictures)
+    }
+
     /// Finds originals by the absolute paths of their files.
     pub fn listed_originals(
         &self,
@@ -143,7 +162,7 @@ impl Deployment {
         found.originals.sort_by(|one, other| one.path.cmp(&other.path));
         // An object and its image are one file.
         found.originals.dedup_by(|one, other| one.path == other.path);
-        found.annotations = self.annotations(dataset, &found.originals)?;
+        self.find_annotations(dataset, &mut found)?;
         if !found.annotations.is_empty() {
             found.namesakes = self.namesakes(dataset, &found.originals)?;
         }
@@ -206,12 +225,13 @@ impl Deployment {
         Ok(())
     }
 
-    /// Returns the annotation files that name one of the originals among other files.
-    fn annotations(
+    /// Finds the annotation files that name one of the originals among other files, and the class names of their labels.
+    fn find_annotations(
         &self,
         dataset: DatasetId,
-        originals: &[Original],
-    ) -> Result<Vec<PathBuf>, ServiceError> {
+        found: &mut FoundOriginals,
+    ) -> Result<(), ServiceError> {
+        let FoundOriginals { originals, annotations, class_names, .. } = found;
         // A file that several pictures share can name further ones.
         let sidecars = originals.iter().flat_map(|it| &it.sidecars);
         let sidecars: HashSet<&Path> = sidecars.map(PathBuf::as_path).collect();
@@ -219,7 +239,7 @@ impl Deployment {
         let names = FileNames::new(names.map(OsStr::as_encoded_bytes));
         let touched: HashSet<&Path> =
             originals.iter().map(|original| original.folder.as_path()).collect();
-        let mut annotations = Vec::new();
+        let has_labels = sidecars.iter().any(|it| it.extension().is_some_and(|end| end == "txt"));
         for source in self.store.read(|c| source::all(c, dataset))? {
             if !touched.contains(source.folder.as_path()) {
                 continue;
@@ -233,11 +253,15 @@ impl Deployment {
             });
             let files = read.into_iter().chain(incomplete.map(|(path, _)| path));
             let files = files.map(|file| source.folder.join(file));
-            annotations.extend(
-                files.filter(|file| !sidecars.contains(file.as_path()) && may_name(file, &names)),
-            );
+            for file in files.filter(|file| !sidecars.contains(file.as_path())) {
+                if has_labels && may_name_classes(&file) {
+                    class_names.push(file);
+                } else if may_name(&file, &names) {
+                    annotations.push(file);
+                }
+            }
         }
-        Ok(annotations)
+        Ok(())
     }
 
     /// Returns sets of images that are connected by near-duplicates. Every pair is verified again, because a cluster at
@@ -278,8 +302,7 @@ impl Deployment {
     ) -> Result<Vec<(MediaId, PathBuf)>, LocalError> {
         let among = among.map(|items| self.rows_of_items(dataset, items));
         let among = among.transpose().map_err(unlistable)?;
-        let among: Option<HashSet<i64>> = among.map(|(rows, _)| rows.into_iter().collect());
-        self.diverse_rows(dataset, among.as_ref(), count)
+        self.diverse_rows(dataset, among.map(|(rows, _)| rows), count)
     }
 
     /// Chooses like [`Self::diverse_media`] among the images and frames that a search finds.
@@ -289,7 +312,7 @@ impl Deployment {
         count: usize,
     ) -> Result<Vec<(MediaId, PathBuf)>, LocalError> {
         let found = self.rows_of_search(search.dataset, &search.into()).map_err(unlistable)?;
-        self.diverse_rows(search.dataset, found.map(HashSet::from_iter).as_ref(), count)
+        self.diverse_rows(search.dataset, found, count)
     }
 
     /// Returns the identifiers and paths of the images and frames that a search finds and a selection does not contain.
@@ -306,14 +329,15 @@ impl Deployment {
     fn diverse_rows(
         &self,
         dataset: DatasetId,
-        among: Option<&HashSet<i64>>,
+        among: Option<Vec<i64>>,
         count: usize,
     ) -> Result<Vec<(MediaId, PathBuf)>, LocalError> {
+        let among = among.map(|rows| self.with_pictures(rows)).transpose().map_err(unlistable)?;
         let (mut rows, mut descriptors) = (Vec::new(), Vec::new());
         self.store.read(|c| {
             let all = 0..=i64::MAX;
             picture_features::for_each(c, dataset, EntityType::Images, None, all, |features| {
-                if among.is_none_or(|rows| rows.contains(&features.media)) {
+                if among.as_ref().is_none_or(|rows| rows.contains(&features.media)) {
                     rows.push(features.media);
                     descriptors.push(features.descriptor());
                 }
@@ -391,10 +415,10 @@ pub(super) fn unlistable(error: ServiceError) -> LocalError {
     }
 }
 
-/// Whether a media item has a label that neither a camera nor a folder gives, so that somebody has worked for it.
+/// Returns the labels that neither a camera nor a folder gives, so that somebody has worked for them. A rating says how
+/// good a picture is, so it is such a label.
 fn own_labels(media: &MediaRecord) -> Vec<String> {
-    let is_of_camera =
-        |label: &str| ["camera:", "date:", "year:"].iter().any(|prefix| label.starts_with(prefix));
+    let is_of_camera = |label: &str| is_metadata_label(label) && !label.starts_with("rating:");
     let is_of_folder = |label: &str| {
         media.path.parent().is_some_and(|folder| folder.iter().any(|name| name == label))
     };

@@ -400,6 +400,46 @@ async fn yolo_has_no_coordinate_outside_the_picture() {
 }
 
 #[tokio::test]
+async fn yolo_without_objects_names_no_classes() {
+    let service = Service::of(&[("a.png", picture(0))]).await;
+    let files = files_of(&service, "yolo").await;
+    let names: Vec<_> = files.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["images/a.png", "labels/a.txt"]);
+    let again = opened(&files).await;
+    assert_eq!(again.deployment.skipped_files(again.dataset).unwrap(), []);
+    let (_, body) = preview(&service, "yolo", None).await;
+    let omissions = body["omissions"].as_array().unwrap().iter();
+    let texts = omissions.map(|it| it["text"].as_str().unwrap()).collect::<Vec<_>>();
+    let expected = [
+        "images in one set, which is both train and val: 1",
+        "images of which none has an object to train with: 1",
+    ];
+    assert_eq!(texts, expected);
+}
+
+#[tokio::test]
+async fn the_first_samples_of_a_shard_have_all_fields() {
+    let object = |annotation: Value| {
+        let mut object = json!({"label": "cat", "bbox": [0.25, 0.25, 0.5, 0.5]});
+        object.as_object_mut().unwrap().extend(annotation.as_object().unwrap().clone());
+        object
+    };
+    let posed = json!({"keypoints": [0.5, 0.5, 2.0]});
+    let rows = [
+        json!({"file_name": "8.png", "labels": ["a"], "objects": [object(json!({"score": 0.5}))]}),
+        json!({"file_name": "9.png", "caption": "x", "objects": [object(posed)]}),
+    ];
+    let lines = rows.map(|row| row.to_string()).join("\n").into_bytes();
+    let names: Vec<String> = (0..10).map(|number| format!("{number}.png")).collect();
+    let pictures = (0..).zip(&names).map(|(number, name)| (name.as_str(), picture(number)));
+    let files: Vec<_> = pictures.chain([("metadata.jsonl", lines)]).collect();
+    let service = Service::of(&files).await;
+    let shard = files_of(&service, "webdataset").await;
+    let keys: Vec<&str> = shard.iter().filter_map(|(name, _)| name.strip_suffix(".png")).collect();
+    assert!(keys.len() == 10 && ["8", "9"].iter().all(|it| keys[..5].contains(it)), "{keys:?}");
+}
+
+#[tokio::test]
 async fn files_of_annotations_have_names_of_their_own() {
     let service = annotated().await;
     for (format, folder, extension) in [("yolo", "labels", "txt"), ("voc", "Annotations", "xml")] {
@@ -457,6 +497,7 @@ async fn a_preview_lists_what_a_format_leaves_out() {
         "masks left out: 1",
         "objects without their keypoints: 1",
         "groups (is_crowd) written as single objects: 1",
+        "objects without pose, truncated and difficult: 3",
         "images renamed, so that names are unique and safe: 2",
     ];
     assert_eq!(texts(&body), expected);

@@ -1,8 +1,9 @@
 //! `POST export_entities_async`, and `export_context_async` narrowed by the parameters of explore.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use serde_json::{Value, json};
+use tessera_model::{MediaId, SelectionItem};
 
 use crate::{
     change::{detail, plain},
@@ -323,6 +324,29 @@ async fn the_rest_of_a_dataset_or_a_search_is_everything_that_is_not_selected() 
     assert_eq!(rest(&service, boats, json!([media(&[&night])])).await, set(&["shore.png"]));
     let both = set(&["night.png", "shore.png"]);
     assert_eq!(rest(&service, boats, json!([media(&[&wall])])).await, both);
+}
+
+#[tokio::test]
+async fn an_object_stands_for_its_picture_where_a_dataset_is_divided() {
+    let service = served().await;
+    let clusters = service.clusters("entity_type=OBJECTS&threshold=0").await;
+    let mut objects = clusters.iter().flat_map(|cluster| cluster["previews"].as_array().unwrap());
+    let door = objects.find(|object| object["file_name"] == "doors.png").unwrap();
+    let door = door["media_id"].as_str().unwrap();
+    let mut others = set(&ALL);
+    others.remove("doors.png");
+    assert_eq!(rest(&service, "", json!([media(&[door])])).await, others);
+    let objects = "&entity_type=OBJECTS";
+    let others = set(&["night.png", "wall.png"]);
+    assert_eq!(rest(&service, objects, json!([media(&[door])])).await, others);
+    let picture = service.media("doors.png").await;
+    assert_eq!(rest(&service, objects, json!([media(&[&picture])])).await, others);
+    let [door, picture] = [door, &picture].map(|id| id.parse::<MediaId>().unwrap());
+    let selected = [SelectionItem::Media(vec![door])];
+    let chosen = service.deployment.diverse_media(service.dataset, Some(&selected), 5).unwrap();
+    assert_eq!(chosen, [(picture, "doors.png".into())]);
+    let pictures = service.deployment.pictures_of_objects(service.dataset, &[door, picture]);
+    assert_eq!(pictures.unwrap(), HashMap::from([(door, picture)]));
 }
 
 #[tokio::test]

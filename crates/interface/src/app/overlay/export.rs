@@ -202,7 +202,7 @@ impl ExportForm {
         let rest_of = match self.part {
             ExportPart::Selection => None,
             ExportPart::RestOfSearch => self.search.clone(),
-            ExportPart::RestOfDataset => Some(selection.whole_dataset(self.dataset)),
+            ExportPart::RestOfDataset => Some(Search::browse(self.dataset)),
         };
         Some(ExportSelection { items: selection.items(), rest_of })
     }

@@ -188,8 +188,9 @@ fn read_columns(
     let mut diagnostics = SidecarDiagnostics::new("object", "objects");
     diagnostics.next_position();
     let description = describe_row(&row, &mut diagnostics);
-    let is_read =
-        row.describes() || (!description.extra_columns.is_empty() && unread_format(text).is_none());
+    let is_read = row.describes()
+        || row.is_export()
+        || (!description.extra_columns.is_empty() && unread_format(text).is_none());
     is_read.then_some(PictureAnnotations {
         file_name: None,
         folder: None,

@@ -143,7 +143,7 @@ const OTHER_CLASS_LISTS: [&str; 7] = [
 ];
 
 /// Whether a file may contain class names: YAML, or a list of lines with a usual name.
-fn may_name_classes(path: &Path) -> bool {
+pub fn may_name_classes(path: &Path) -> bool {
     is_yaml(path)
         || has_extension(path, "names")
         || is_named(path, &OTHER_CLASS_LISTS)

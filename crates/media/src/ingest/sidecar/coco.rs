@@ -453,8 +453,9 @@ fn read_details(
     // Datasets without keypoints write a zero for each.
     let is_labeled = keypoints.iter().any(|&number| number != 0.0);
     let keypoints = if is_labeled { keypoints } else { Vec::new() };
-    let is_crowd =
-        annotation.iscrowd.is_some_and(|flag| matches!(flag.get(), "1" | "1.0" | "true"));
+    let is_crowd = annotation
+        .iscrowd
+        .is_some_and(|flag| matches!(flag.get().trim_matches('"'), "1" | "1.0" | "true"));
     Ok(Annotation { score: score.transpose()?, polygons, mask, keypoints, is_crowd })
 }
 

@@ -2,12 +2,15 @@
 //! with `;` where the comma is the decimal mark. A table of another name is read if it has a column of pictures and one
 //! that describes them.
 
-use std::collections::HashSet;
+use std::{
+    collections::{HashMap, HashSet},
+    mem,
+};
 
 use super::prelude::*;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use tessera_model::{table_delimiters, text::without_apostrophe};
+use tessera_model::{table_delimiters, text::without_apostrophe, vql::ColumnValue};
 
 use super::{
     annotation_files::{begins, unread},
@@ -165,6 +168,7 @@ fn read_table(
     table: CsvTable<'_>,
 ) -> Option<String> {
     let CsvTable { reader: mut table, names, file_name, mut lines, delimiter, has_classes } = table;
+    let types = ColumnTypes::of(lines.bytes, delimiter, &names);
     let mut diagnostics = SidecarDiagnostics::new("line", "lines");
     let mut record = csv::ByteRecord::new();
     // The only possible error here is a record of different length, which is allowed.
@@ -196,7 +200,7 @@ fn read_table(
                 let (description, is_export) = if has_classes {
                     (describe_classes(columns), false)
                 } else {
-                    describe_cells(columns, delimiter, &mut diagnostics)
+                    describe_cells(columns, &types, &mut diagnostics)
                 };
                 reader.add_row(media, sidecar, description, is_export);
             }
@@ -249,18 +253,83 @@ fn describe_classes<'a>(columns: impl Iterator<Item = (&'a str, &'a str)>) -> Me
     description
 }
 
+/// The columns whose cells are all numbers, or all flags.
+struct ColumnTypes<'a> {
+    delimiter: u8,
+    typed: HashSet<&'a str>,
+}
+
+impl<'a> ColumnTypes<'a> {
+    fn of(bytes: &[u8], delimiter: u8, names: &'a [String]) -> Self {
+        let mut types = Self { delimiter, typed: HashSet::new() };
+        let mut kinds = HashMap::new();
+        let mut table = csv::ReaderBuilder::new();
+        let mut table = table.flexible(true).delimiter(delimiter).from_reader(bytes);
+        for record in table.byte_records().flatten() {
+            let cells = record.iter().map(|cell| str::from_utf8(cell).unwrap_or_default());
+            let names = names.iter().map(String::as_str);
+            let row = without_apostrophes(names.clone(), cells.collect());
+            let is_export = is_export(names.clone().zip(row.iter().copied()));
+            for (name, cell) in names.zip(row).filter(|(_, cell)| has_value(cell, is_export)) {
+                let value = types.parse(cell.trim());
+                // An export writes each number in one way, so another spelling is a text.
+                let is_value = !is_export || is_spelling_of_export(&value, cell.trim());
+                let kind = Some(mem::discriminant(&value)).filter(|_| is_value);
+                let known = kinds.entry(name).or_insert(kind);
+                *known = known.filter(|known| Some(*known) == kind);
+            }
+        }
+        kinds.retain(|_, kind| kind.is_some());
+        types.typed = kinds.into_keys().collect();
+        types
+    }
+
+    /// Reads a cell. In a column of texts, a number or flag whose spelling would be lost is a text.
+    fn value(&self, column: &str, cell: &str) -> ColumnValue {
+        let value = self.parse(cell);
+        let is_kept = self.typed.contains(column) || value.to_string() == cell;
+        if is_kept { value } else { ColumnValue::Text(cell.to_owned()) }
+    }
+
+    fn parse(&self, cell: &str) -> ColumnValue {
+        // A cell such as `1,10` is a list elsewhere, and only a number has a decimal comma.
+        match ColumnValue::from_cell(&with_decimal_points(cell, self.delimiter == b';')) {
+            ColumnValue::Text(_) => ColumnValue::Text(cell.to_owned()),
+            value => value,
+        }
+    }
+}
+
+fn is_spelling_of_export(value: &ColumnValue, cell: &str) -> bool {
+    let double = match value {
+        ColumnValue::Number(number) => serde_json::Value::from(*number).to_string(),
+        _ => String::new(),
+    };
+    [value.to_string(), double].iter().any(|spelling| spelling == cell)
+}
+
+fn is_export<'a>(mut columns: impl Iterator<Item = (&'a str, &'a str)>) -> bool {
+    columns.any(|(name, cell)| name == EXPORT_MARK && !cell.trim().is_empty())
+}
+
+fn has_value(cell: &str, is_export: bool) -> bool {
+    let cell = cell.trim();
+    !cell.is_empty() && (is_export || !EMPTY_VALUES.contains(&cell))
+}
+
 /// Converts a row. Returns whether it is a row of an export, too.
 fn describe_cells<'a>(
     columns: impl Iterator<Item = (&'a str, &'a str)>,
-    delimiter: u8,
+    types: &ColumnTypes<'_>,
     diagnostics: &mut SidecarDiagnostics,
 ) -> (MediaDescription, bool) {
     // Numbers may have a decimal comma where it does not separate columns.
-    let has_decimal_commas = delimiter != b',';
+    let has_decimal_commas = types.delimiter != b',';
     let mut description = MediaDescription::default();
-    let mut columns: Vec<_> = columns.filter(|(_, cell)| !cell.trim().is_empty()).collect();
-    let is_export = columns.iter().any(|(name, _)| *name == EXPORT_MARK);
-    columns.retain(|(_, cell)| is_export || !EMPTY_VALUES.contains(&cell.trim()));
+    let mut columns: Vec<_> = columns.collect();
+    let box_columns = box_columns(&columns);
+    let is_export = is_export(columns.iter().copied());
+    columns.retain(|(_, cell)| has_value(cell, is_export));
     let find =
         |name: &str| columns.iter().find(|(column, _)| *column == name).map(|(_, cell)| *cell);
     let number =
@@ -268,7 +337,8 @@ fn describe_cells<'a>(
     let unit = BoxUnit::of_row(is_export, number("width"), number("height"));
     let rating = number(USER_RATING).filter(|_| is_export);
     let caption = ["caption", "text"].into_iter().chain(CAPTION_ALIASES).find_map(find);
-    let box_columns = box_columns(&columns);
+    // A row without any number is of a picture without a box.
+    let box_columns = box_columns.filter(|names| names.iter().any(|name| find(name).is_some()));
     if let Some(names) = box_columns {
         diagnostics.check(push_box(&mut description, find("label"), names, number));
     }
@@ -279,10 +349,8 @@ fn describe_cells<'a>(
         push_cell(
             &mut description.extra_columns,
             column,
-            cell,
+            types.value(column, cell.trim()),
             is_export,
-            // A cell such as `1,10` is a list elsewhere.
-            delimiter == b';',
             &mut diagnostics.refused,
         );
         match column {
@@ -379,12 +447,11 @@ const EXPORT_MARK: &str = "media_id";
 
 /// Returns the cells of a row or header as they were before an export put apostrophes in front of some, so that no
 /// spreadsheet calculates them. The cells of other programs and of users stay as they are.
-fn without_apostrophes<'a, 'n>(
-    names: impl IntoIterator<Item = &'n str>,
+fn without_apostrophes<'a>(
+    names: impl IntoIterator<Item = &'a str>,
     mut row: Vec<&'a str>,
 ) -> Vec<&'a str> {
-    let mut cells = names.into_iter().zip(&row);
-    if cells.any(|(name, cell)| name == EXPORT_MARK && !cell.trim().is_empty()) {
+    if is_export(names.into_iter().zip(row.iter().copied())) {
         for cell in &mut row {
             *cell = without_apostrophe(cell);
         }

@@ -128,6 +128,11 @@ impl MediaDescription {
         ([caption, labels, objects], further)
     }
 
+    /// Whether an object has the confidence of a model.
+    pub(super) fn has_scores(&self) -> bool {
+        self.objects.iter().any(|object| object.annotation.score.is_some())
+    }
+
     /// Whether the boxes of both descriptions count the same pixels, or are fractions.
     fn has_unit_of(&self, other: &Self) -> bool {
         let is_in_pixels = |it: &Self| it.objects.first().is_some_and(LabeledBox::is_in_pixels);
@@ -180,7 +185,7 @@ impl MediaDescription {
     /// the labels, which is that of the picture.
     pub(crate) fn push_rating(&mut self, stars: Option<f64>) {
         if let Some(label) = stars.and_then(rating_label) {
-            self.labels.retain(|label| !label.starts_with("rating:"));
+            self.labels.retain(|name| !(name.starts_with("rating:") && is_metadata_label(name)));
             push_name(&mut self.labels, &label);
         }
     }

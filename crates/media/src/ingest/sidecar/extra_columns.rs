@@ -152,25 +152,18 @@ pub(crate) fn with_decimal_points(cell: &str, has_decimal_commas: bool) -> Cow<'
     if has_decimal_commas { cell.replace(',', ".").into() } else { cell.into() }
 }
 
-/// Adds a cell of a table of texts.
+/// Adds the value of a cell of a table of texts.
 pub(crate) fn push_cell(
     extra_columns: &mut ExtraColumns,
     name: &str,
-    cell: &str,
+    value: ColumnValue,
     is_export: bool,
-    has_decimal_commas: bool,
     refused: &mut RefusedColumns,
 ) {
-    let cell = cell.trim();
-    if cell.is_empty() || is_known(&name.to_lowercase()) || (is_export && is_exported(name)) {
-        return;
+    let has_meaning = is_known(&name.to_lowercase()) || (is_export && is_exported(name));
+    if !has_meaning {
+        push(extra_columns, name, value, refused);
     }
-    let mut value = ColumnValue::from_cell(&with_decimal_points(cell, has_decimal_commas));
-    if let ColumnValue::Text(text) = &mut value {
-        // Only a number has a decimal comma.
-        cell.clone_into(text);
-    }
-    push(extra_columns, name, value, refused);
 }
 
 /// Whether a column of exports has this name.
@@ -309,7 +302,7 @@ mod tests {
             let mut refused = RefusedColumns::default();
             let value = RawValue::from_string(number.to_owned()).unwrap();
             push_json(&mut json, "hash", &value, false, &mut refused);
-            push_cell(&mut cell, "hash", number, false, false, &mut refused);
+            push_cell(&mut cell, "hash", ColumnValue::from_cell(number), false, &mut refused);
             assert_eq!(json, cell);
             let expected = ColumnValue::Text(number.to_owned());
             assert_eq!(json["hash"] != expected, is_kept, "{number}");
@@ -320,7 +313,8 @@ mod tests {
     fn zero_has_one_spelling() {
         let mut columns = ExtraColumns::new();
         for (name, zero) in [("a", "0"), ("b", "-0.0")] {
-            push_cell(&mut columns, name, zero, false, false, &mut RefusedColumns::default());
+            let zero = ColumnValue::from_cell(zero);
+            push_cell(&mut columns, name, zero, false, &mut RefusedColumns::default());
         }
         assert_eq!(columns["a"].to_string(), columns["b"].to_string());
     }

@@ -4,7 +4,7 @@
 
 use std::{collections::BTreeMap, ptr};
 
-use serde::Deserialize;
+use serde::{Deserialize, de::value::MapDeserializer};
 use serde_json::value::RawValue;
 
 use super::prelude::*;
@@ -56,11 +56,15 @@ impl SidecarRow<'_> {
         names.find_map(|name| self.get(name))
     }
 
+    /// Whether the row is of an export.
+    pub fn is_export(&self) -> bool {
+        self.get("media_id").is_some()
+    }
+
     /// Returns the unit of the boxes in a list of objects.
     fn box_unit(&self) -> BoxUnit {
-        let is_export = self.get("media_id").is_some();
         let [width, height] = self.size();
-        BoxUnit::of_row(is_export, width, height)
+        BoxUnit::of_row(self.is_export(), width, height)
     }
 
     /// Returns the width and height of the picture.
@@ -79,7 +83,7 @@ pub(crate) fn read_row(
     let name = row.file_name()?;
     let media = reader.files.resolve(&name, sidecar)?;
     let description = describe_row(&row, diagnostics);
-    reader.add_row(media, sidecar, description, row.get("media_id").is_some());
+    reader.add_row(media, sidecar, description, row.is_export());
     Ok(())
 }
 
@@ -110,7 +114,7 @@ pub(crate) fn describe_row(
             description.stated_size = StatedSize::new(width, height);
         }
     }
-    let is_export = row.get("media_id").is_some();
+    let is_export = row.is_export();
     let rating = row.get(USER_RATING).filter(|_| is_export);
     description.push_rating(rating.and_then(documents::parse_number));
     let captions = row.caption().filter(|value| value.get().starts_with('['));
@@ -184,8 +188,8 @@ const OBJECT_NAME_COLUMNS: [&str; 11] = [
     "class_id",
 ];
 
-/// Reads a list of objects, or an object of lists. `unit` is the unit in a list. An object of lists is in pixels, as
-/// the library `datasets` writes it.
+/// Reads a list of objects, or an object of lists. `unit` is the unit in a list. An object of lists is never in
+/// fractions, because the library `datasets` writes pixels.
 pub(crate) fn read_objects(
     value: &str,
     unit: BoxUnit,
@@ -193,7 +197,11 @@ pub(crate) fn read_objects(
     diagnostics: &mut SidecarDiagnostics,
 ) {
     let parsed = if let Some(columns) = documents::parse_object::<ObjectColumns<'_>>(value) {
-        read_columns(&columns, description, diagnostics)
+        let unit = match unit {
+            BoxUnit::Fractions => BoxUnit::Pixels,
+            BoxUnit::Pixels | BoxUnit::PixelsOf { .. } => unit,
+        };
+        read_columns(&columns, unit, description, diagnostics)
     } else {
         let mut count = 0;
         let parsed = documents::for_each_element(value, |value| {
@@ -225,63 +233,72 @@ pub(crate) fn read_object(
     let object = documents::parse_object::<ObjectRow<'_>>(value.get())
         .ok_or("one of its objects is not a JSON object")?;
     let bbox = object.bbox.ok_or("one of its objects has no bbox")?;
-    let label = object.label.and_then(documents::parse_name);
-    let annotation = documents::parse_object::<Annotation>(value.get())
-        .ok_or("the score, polygons, mask or keypoints of an object are malformed");
-    let end = annotation.as_ref().map(drop).map_err(|why| *why);
-    let annotation = annotation.unwrap_or_default();
-    add_object(label, documents::parse_box(bbox), annotation, unit, description).and(end)
+    let annotation = documents::parse_object::<Annotation>(value.get());
+    add_object(object.label, bbox, annotation, unit, description)
 }
 
+/// Reads an object of lists. The lists of annotations may be missing.
 fn read_columns(
     columns: &ObjectColumns<'_>,
+    unit: BoxUnit,
     description: &mut MediaDescription,
     diagnostics: &mut SidecarDiagnostics,
 ) -> Option<()> {
     let names = OBJECT_NAME_COLUMNS.iter().find_map(|name| columns.get(*name));
-    let bbox = ["bbox", "bboxes", "boxes"].iter().find_map(|name| columns.get(*name));
-    let (mut boxes, mut labels) = (Vec::new(), Vec::new());
-    let (mut box_count, mut name_count) = (0_usize, 0_usize);
-    documents::for_each_element(bbox?.get(), |value| {
-        box_count += 1;
-        if boxes.len() < MAX_OBJECTS {
-            boxes.push(documents::parse_box(value));
-        }
-    })?;
-    documents::for_each_element(names?.get(), |value| {
-        name_count += 1;
-        if labels.len() < MAX_OBJECTS {
-            labels.push(documents::parse_name(value));
-        }
-    })?;
+    let boxes = ["bbox", "bboxes", "boxes"].iter().find_map(|name| columns.get(*name));
+    let (boxes, box_count) = elements(boxes?)?;
+    let (names, name_count) = elements(names?)?;
+    let lists = Annotation::FIELDS.into_iter();
+    let lists = lists.filter_map(|name| Some((name, elements(columns.get(name)?)?.0)));
+    let lists: Vec<(&str, Vec<&RawValue>)> = lists.collect();
     report_too_many(box_count, diagnostics);
-    if box_count != name_count {
-        diagnostics.report("its objects have different numbers of boxes and names");
+    if box_count != name_count || lists.iter().any(|(_, values)| values.len() != boxes.len()) {
+        diagnostics.report("its objects have different numbers of boxes, names or annotations");
     }
-    for (label, sides) in labels.into_iter().zip(boxes) {
-        let annotation = Annotation::default();
-        diagnostics.check(add_object(label, sides, annotation, BoxUnit::Pixels, description));
+    for (index, (name, bbox)) in names.into_iter().zip(boxes).enumerate() {
+        let fields = lists.iter().filter_map(|(name, values)| Some((*name, *values.get(index)?)));
+        let fields = MapDeserializer::<_, serde_json::Error>::new(fields);
+        let annotation = Annotation::deserialize(fields).ok();
+        diagnostics.check(add_object(Some(name), bbox, annotation, unit, description));
     }
     Some(())
 }
 
+/// Returns the first elements of a list, and the number of all.
+fn elements(list: &RawValue) -> Option<(Vec<&RawValue>, usize)> {
+    let (mut first, mut count) = (Vec::new(), 0);
+    documents::for_each_element(list.get(), |value| {
+        count += 1;
+        if count <= MAX_OBJECTS {
+            first.push(value);
+        }
+    })?;
+    Some((first, count))
+}
+
+/// Adds an object. Without an annotation that can be read, the error says so, and the object is added without it.
 fn add_object(
-    label: Option<String>,
-    sides: Option<[f64; 4]>,
-    annotation: Annotation,
+    label: Option<&RawValue>,
+    bbox: &RawValue,
+    annotation: Option<Annotation>,
     unit: BoxUnit,
     description: &mut MediaDescription,
 ) -> Result<(), &'static str> {
+    let label = label.and_then(documents::parse_name);
     let label = label.and_then(|label| normalized_name(&label));
     let label = label.ok_or("one of its objects has no name")?;
+    let sides = documents::parse_box(bbox);
     let sides = sides.ok_or("the bbox of an object is not a list of four numbers")?;
     let extent =
         unit.bounding_box(sides).ok_or("the bbox of an object is empty or outside the picture")?;
+    let malformed = "the score, polygons, mask or keypoints of an object are malformed";
+    let end = annotation.as_ref().map(drop).ok_or(malformed);
+    let annotation = annotation.unwrap_or_default();
     let annotation = match unit {
         BoxUnit::PixelsOf { width, height } => annotation.scaled(1.0 / width, 1.0 / height),
         BoxUnit::Fractions | BoxUnit::Pixels => annotation,
     };
-    description.push_annotated(label, extent, annotation)
+    description.push_annotated(label, extent, annotation).and(end)
 }
 
 /// Adds a text or number, or those in a list, to `names`. Returns `None` if there are other values.

@@ -31,6 +31,7 @@ mod text_file;
 mod voc;
 mod yolo;
 
+pub use class_names::may_name_classes;
 pub(crate) use description::push_caption;
 pub use description::{BoundingBox, LabeledBox, MediaDescription, push_name};
 pub use file_index::FileIndex;

@@ -16,7 +16,8 @@ use super::{
 const MAX_TABLE_BYTES: u64 = 8 << 30;
 /// Maximum length of a line.
 const MAX_LINE_BYTES: u64 = 4_096;
-const COLUMNS: [&str; 7] = ["ImageID", "LabelName", "Confidence", "XMin", "XMax", "YMin", "YMax"];
+const COLUMNS: [&str; 8] =
+    ["ImageID", "LabelName", "Confidence", "XMin", "XMax", "YMin", "YMax", "IsGroupOf"];
 
 type ImageFiles<'a> = HashMap<&'a str, Option<&'a Path>>;
 
@@ -152,7 +153,9 @@ fn add_row<'f>(
     if table == OpenImagesTable::Boxes {
         let extent = row.extent()?;
         let description = descriptions.entry(media).or_default();
-        description.push_annotated(label, extent, Annotation::default())?;
+        let is_crowd = row.cells[7] == Some("1");
+        let annotation = Annotation { is_crowd, ..Annotation::default() };
+        description.push_annotated(label, extent, annotation)?;
     } else if row.number(2)? > 0.0 {
         push_name(&mut descriptions.entry(media).or_default().labels, &label);
     } else {

@@ -39,6 +39,9 @@ pub fn unused_sidecar(path: &Path) -> Option<&'static str> {
             "YAML that names no classes that labels use, such as settings of a program"
         }
         "yaml" | "yml" | "names" | "labels" => "a list of class names that no labels use",
+        "txt" if path.iter().any(|part| part == "ImageSets") => {
+            "a list of the pictures in a set of Pascal VOC, which is not read"
+        }
         "caption" | "txt" | "cls" | "xmp" => "a description without a picture of its name",
         _ => return None,
     })

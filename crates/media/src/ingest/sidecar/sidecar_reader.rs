@@ -78,6 +78,8 @@ pub(crate) struct SidecarReader<'a> {
     origins: HashMap<PathBuf, [Option<Arc<Path>>; 3]>,
     /// The number of pictures for which a sidecar is not used, because the other one is.
     unused: BTreeMap<(PathBuf, Arc<Path>), usize>,
+    /// The number of pictures to which a sidecar adds objects, of which only one of both sidecars has scores.
+    predicted: BTreeMap<(PathBuf, Arc<Path>), usize>,
 }
 
 impl<'a> SidecarReader<'a> {
@@ -93,6 +95,7 @@ impl<'a> SidecarReader<'a> {
             latest: Path::new("").into(),
             origins: HashMap::new(),
             unused: BTreeMap::new(),
+            predicted: BTreeMap::new(),
         }
     }
 
@@ -205,6 +208,13 @@ impl<'a> SidecarReader<'a> {
             [of_table(caption), of_table(labels), objects.as_ref().is_some_and(of_format)];
         let known_limits: Vec<_> = known.reached_limits().collect();
         let extends = extends.map(|extends| extends && !is_export);
+        let other = objects.as_ref().filter(|other| extends[2] && ***other != *sidecar);
+        let has_objects = !description.objects.is_empty();
+        let differ = has_objects && description.has_scores() != known.has_scores();
+        if let Some(other) = other.filter(|_| differ) {
+            let of_both = (sidecar.to_owned(), Arc::clone(other));
+            *self.predicted.entry(of_both).or_default() += 1;
+        }
         let (left_out, further) = known.merge(description, extends);
         limits.extend(known.reached_limits().filter(|limit| !known_limits.contains(limit)));
         if !limits.is_empty() {
@@ -260,6 +270,15 @@ impl<'a> SidecarReader<'a> {
             let pictures = count_with_noun(count, "picture", "pictures");
             let why = format!(
                 "what it says about {pictures} differs from {}, and is not used",
+                printable_path(&other)
+            );
+            self.data.add_problem(&sidecar, why);
+        }
+        for ((sidecar, other), count) in self.predicted {
+            let pictures = count_with_noun(count, "picture", "pictures");
+            let why = format!(
+                "its objects are added to those of {} in {pictures}, and only one of the files has scores; exclude it \
+                 if it has predictions",
                 printable_path(&other)
             );
             self.data.add_problem(&sidecar, why);

@@ -5,7 +5,7 @@
 use std::{
     collections::{BTreeMap, HashSet},
     io::Read as _,
-    path::Path,
+    path::{Path, PathBuf},
     sync::Arc,
 };
 
@@ -58,7 +58,8 @@ pub fn place_boxes<'a>(
         let Some(description) = data.descriptions.get_mut(path) else { continue };
         let Some(sidecar) = data.box_sidecars.get(path) else { continue };
         let orientation = || read_orientation(folder, path);
-        let why = fit_to_picture(description, size, stored.contains(sidecar), orientation);
+        let is_stored = stored.contains(drawn_together(sidecar, path));
+        let why = fit_to_picture(description, size, is_stored, orientation);
         if !why.is_empty() {
             // Sidecars of single pictures get the same text, so that a report can list them together.
             let is_own = sidecar.file_stem() == path.file_stem();
@@ -79,16 +80,25 @@ pub fn place_boxes<'a>(
     }
 }
 
-/// Returns the sidecars with a picture whose width and height are exchanged by its orientation. All boxes of such a
-/// sidecar were drawn in the pictures as they are stored, also those of pictures that are only turned by 180 degrees.
+/// Returns the sidecar of a picture, or its folder if each picture has a sidecar of its own. A tool draws all boxes of
+/// them in the same way.
+fn drawn_together<'a>(sidecar: &'a Path, picture: &Path) -> &'a Path {
+    let is_own = sidecar.file_stem() == picture.file_stem();
+    sidecar.parent().filter(|_| is_own).unwrap_or(sidecar)
+}
+
+/// Returns the sidecars, and the folders of sidecars, with a picture whose width and height are exchanged by its
+/// orientation. All their boxes were drawn in the pictures as they are stored, also those of pictures that are only
+/// turned by 180 degrees.
 fn drawn_in_stored_pictures(
     folder: &dyn OriginalFiles,
     data: &SidecarData,
     sizes: &[(&Path, (u32, u32))],
-) -> HashSet<Arc<Path>> {
+) -> HashSet<PathBuf> {
     let mut stored = HashSet::new();
     for (path, (width, height)) in sizes {
         let Some(sidecar) = data.box_sidecars.get(*path) else { continue };
+        let sidecar = drawn_together(sidecar, path);
         let description = data.descriptions.get(*path);
         let Some(stated) = description.and_then(|it| it.stated_size) else { continue };
         let is_exchanged = width != height && stated.size() == ((*height).into(), (*width).into());
@@ -96,7 +106,7 @@ fn drawn_in_stored_pictures(
             && !stored.contains(sidecar)
             && read_orientation(folder, path).is_some_and(exchanges_sides)
         {
-            stored.insert(Arc::clone(sidecar));
+            stored.insert(sidecar.to_owned());
         }
     }
     stored

@@ -158,7 +158,7 @@ fn a_file_of_a_manifest_that_was_not_read_is_read_again() {
 }
 
 #[test]
-fn previews_and_recycle_bins_are_recognized_by_their_place() {
+fn previews_masks_and_recycle_bins_are_recognized_by_their_place() {
     let temp_dir = tempfile::tempdir().unwrap();
     for path in [
         "My.photoslibrary/originals/A/1.jpg",
@@ -169,6 +169,9 @@ fn previews_and_recycle_bins_are_recognized_by_their_place() {
         "classes/Recycled/4.jpg",
         "recycled/5.jpg",
         "RECYCLED/6.jpg",
+        "voc/JPEGImages/6.jpg",
+        "voc/SegmentationClass/6.png",
+        "SegmentationObject/7.png",
     ] {
         let path = temp_dir.path().join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -177,8 +180,9 @@ fn previews_and_recycle_bins_are_recognized_by_their_place() {
     let folder = SandboxedDir::open(temp_dir.path()).unwrap();
     let scan = scan_folder(&folder, &FolderPatterns::default()).unwrap();
     let skipped: Vec<_> = scan.skipped.iter().map(|(path, _)| path.to_str().unwrap()).collect();
-    assert_eq!(skipped, ["My.photoslibrary/resources/derivatives", "Recycled"]);
-    assert_eq!(scan.files.len(), 5);
+    let masks = "voc/SegmentationClass";
+    assert_eq!(skipped, ["My.photoslibrary/resources/derivatives", "Recycled", masks]);
+    assert_eq!(scan.files.len(), 7);
 }
 
 #[test]

@@ -199,7 +199,7 @@ fn scores_segmentations_and_keypoints_are_kept() {
     let annotations = r#"[
         {"image_id": 1, "category_id": 1, "bbox": [10, 20, 30, 40], "score": 0.5, "iscrowd": 0,
          "segmentation": [[10, 20, 40, 20, 40.25, 60], []], "keypoints": [11, 21, 2, 12, 22, 1]},
-        {"image_id": 1, "category_id": 1, "bbox": [0, 0, 2, 2], "iscrowd": 1,
+        {"image_id": 1, "category_id": 1, "bbox": [0, 0, 2, 2], "iscrowd": "1",
          "segmentation": {"size": [3, 4], "counts": [4, 2, 1, 2, 3]}, "keypoints": [0, 0, 0]},
         {"image_id": 1, "category_id": 1, "bbox": [], "segmentation": [[1, 1, 3, 1, 3, 4]]},
         {"image_id": 1, "category_id": 1, "bbox": [1, 1, 2, 2], "segmentation": [[1, 2]]},
@@ -427,6 +427,28 @@ fn the_last_value_of_a_repeated_name_is_taken() {
     let found = folder.read_sidecars();
     let caption = found.descriptions[Path::new("1.jpg")].caption.clone().unwrap();
     assert_eq!((caption.as_str(), found.problems.len()), ("cut \u{fffd}", 0));
+}
+
+#[test]
+fn predictions_beside_other_objects_are_reported() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    let document = |score: &str| {
+        format!(
+            r#"{{"images": [{{"id": 1, "file_name": "1.jpg"}}], "categories": [{{"id": 1, "name": "a"}}],
+            "annotations": [{{"image_id": 1, "category_id": 1, "bbox": [1, 2, 3, 4]{score}}},
+                {{"image_id": 1, "category_id": 1, "bbox": [5, 6, 7, 8]{score}}}]}}"#
+        )
+    };
+    let scored = document(r#", "score": 0.5"#);
+    for (one, other) in [(document(""), scored.clone()), (scored, document(""))] {
+        folder.write("a.json", &one);
+        folder.write("b.json", &other);
+        let why = "its objects are added to those of a.json in 1 picture, and only one of the files has scores; \
+            exclude it if it has predictions";
+        assert_eq!(folder.problem_of("b.json"), why);
+        folder.write("b.json", one);
+        assert!(folder.read_sidecars().problems.is_empty());
+    }
 }
 
 #[test]

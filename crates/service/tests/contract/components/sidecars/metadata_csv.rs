@@ -117,6 +117,50 @@ fn columns_of_the_user_have_decimal_commas_only_between_semicolons() {
 }
 
 #[test]
+fn a_column_of_texts_keeps_the_spelling_of_its_cells() {
+    let folder = TestFolder::with_media(&["1.jpg", "2.jpg"]);
+    let text = |text: &str| ColumnValue::Text(text.to_owned());
+    for (media, cells, expected) in [
+        ("", ["7e3", "abc"], text("7e3")),
+        ("", ["1.10", "abc"], text("1.10")),
+        ("", [".5", "abc"], text(".5")),
+        ("", ["True", "abc"], text("True")),
+        ("", ["1.10", "True"], text("1.10")),
+        ("", ["12", "abc"], ColumnValue::Number(12.0)),
+        ("", ["1.10", "nan"], ColumnValue::Number(1.1)),
+        ("", ["True", "FALSE"], ColumnValue::Flag(true)),
+        ("m", ["1.10", "2"], text("1.10")),
+        ("m", ["1.0", "2.50"], text("1.0")),
+        ("m", ["1.0", "2.5"], ColumnValue::Number(1.0)),
+    ] {
+        let [one, other] = cells;
+        let rows = format!("1.jpg,{media},{one}\n2.jpg,{media},{other}\n");
+        folder.write("metadata.csv", format!("file_name,media_id,version\n{rows}"));
+        let found = &folder.read_sidecars().descriptions[Path::new("1.jpg")];
+        assert_eq!(found.extra_columns["version"], expected, "{cells:?}");
+    }
+}
+
+#[test]
+fn a_box_without_all_its_numbers_is_reported() {
+    let folder = TestFolder::with_media(&["1.jpg", "2.jpg", "3.jpg"]);
+    for sides in ["xmin,ymin,xmax,ymax", "x,y,width,height"] {
+        let rows = "1.jpg,cat,1,2,3,4\n2.jpg,cat,1,2,3,\n3.jpg,cat,,,,nan\n";
+        folder.write("metadata.csv", format!("file_name,label,{sides}\n{rows}"));
+        let expected = [describe("1.jpg", "", "", "", "cat"), describe("3.jpg", "", "cat", "", "")];
+        let described = folder.descriptions();
+        assert_eq!(
+            described.iter().filter(|it| it.contains("cat")).collect::<Vec<_>>(),
+            expected.each_ref()
+        );
+        let why = "line 3: its box is empty, outside the picture, or not in numbers";
+        assert_eq!(folder.problem_of("metadata.csv"), why);
+        let columns = folder.read_sidecars().descriptions.into_values();
+        assert!(columns.flat_map(|it| it.extra_columns).next().is_none(), "{sides}");
+    }
+}
+
+#[test]
 fn only_the_apostrophes_of_an_export_are_removed() {
     let folder = TestFolder::with_media(&["1.jpg"]);
     let read = |row: &str| {
@@ -142,8 +186,8 @@ fn only_the_apostrophes_of_an_export_are_removed() {
 fn the_rating_of_a_user_replaces_that_of_the_picture_in_an_export() {
     let folder = TestFolder::with_media(&["1.jpg"]);
     let header = "file_name,media_id,labels,user_rating";
-    folder.write("metadata.csv", format!("{header}\n1.jpg,m,rating:3|sea,5\n"));
-    assert_eq!(folder.descriptions(), [describe("1.jpg", "", "sea rating:5", "", "")]);
+    folder.write("metadata.csv", format!("{header}\n1.jpg,m,rating:3|rating:pg13|sea,5\n"));
+    assert_eq!(folder.descriptions(), [describe("1.jpg", "", "rating:pg13 sea rating:5", "", "")]);
 }
 
 #[test]

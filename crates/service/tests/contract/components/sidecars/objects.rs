@@ -17,7 +17,9 @@ fn objects(value: &str) -> (Vec<String>, Option<String>) {
     let shown = objects.map(|object| {
         let region = object.bounding_box.to_region(100, 200).unwrap();
         let Region { x, y, width, height } = region;
-        format!("{} {x:.2} {y:.2} {width:.2} {height:.2}", object.label)
+        let annotation = serde_json::to_string(&object.annotation).unwrap();
+        let annotation = if annotation == "{}" { "" } else { &annotation };
+        format!("{} {x:.2} {y:.2} {width:.2} {height:.2}{annotation}", object.label)
     });
     (shown.collect(), sidecars.problems.get(Path::new("metadata.csv")).cloned())
 }
@@ -60,14 +62,46 @@ fn both_forms_are_parsed_and_invalid_objects_reported() {
         (
             r#"{"bbox": [[1, 1, 2, 2], [1, 1, 0, 2]], "labels": ["a", "b", "c"]}"#,
             &["a 0.01 0.01 0.02 0.01"],
-            "its objects have different numbers of boxes and names",
+            "its objects have different numbers of boxes, names or annotations",
         ),
         (r#"{"bbox": [[1, 1, 2, 2]]}"#, &[], NO_OBJECTS),
         (r#""boat""#, &[], NO_OBJECTS),
         (r#"[{"label": "a""#, &[], NO_OBJECTS),
     ] {
-        let fault = (!fault.is_empty()).then(|| format!("line 2: {fault}"));
-        let expected = expected.iter().map(|&text| text.to_owned()).collect();
-        assert_eq!(objects(value), (expected, fault), "{value}");
+        assert_objects(value, expected, fault);
     }
+}
+
+#[test]
+fn lists_of_annotations_belong_to_the_boxes() {
+    for (value, expected, fault) in [
+        (
+            r#"{"bbox": [[1, 2, 3, 4], [1, 2, 3, 4]], "label": ["a", "b"], "score": [0.5, null],
+                "polygons": [[[1, 2, 4, 2, 4, 6]], []], "keypoints": [[], [1, 2, 2]],
+                "mask": [null, {"size": [9, 9], "counts": "07j2"}], "is_crowd": [false, true]}"#,
+            &[
+                r#"a 0.01 0.01 0.03 0.02{"score":0.5,"polygons":[[1.0,2.0,4.0,2.0,4.0,6.0]]}"#,
+                r#"b 0.01 0.01 0.03 0.02{"mask":{"size":[9,9],"counts":"07j2"},"keypoints":[1.0,2.0,2.0],"is_crowd":true}"#,
+            ][..],
+            "",
+        ),
+        (
+            r#"{"bbox": [[1, 2, 3, 4]], "label": ["a"], "score": ["high"]}"#,
+            &["a 0.01 0.01 0.03 0.02"],
+            "the score, polygons, mask or keypoints of an object are malformed",
+        ),
+        (
+            r#"{"bbox": [[1, 2, 3, 4]], "label": ["a"], "score": []}"#,
+            &["a 0.01 0.01 0.03 0.02"],
+            "its objects have different numbers of boxes, names or annotations",
+        ),
+    ] {
+        assert_objects(value, expected, fault);
+    }
+}
+
+fn assert_objects(value: &str, expected: &[&str], fault: &str) {
+    let fault = (!fault.is_empty()).then(|| format!("line 2: {fault}"));
+    let expected = expected.iter().map(|&text| text.to_owned()).collect();
+    assert_eq!(objects(value), (expected, fault), "{value}");
 }

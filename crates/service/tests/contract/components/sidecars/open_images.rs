@@ -4,11 +4,11 @@ use tessera_media::ingest::sidecar::BoundingBox;
 
 use super::{TestFolder, describe};
 
-const BOXES: &str = "\u{FEFF}ImageID,Source,LabelName,Confidence,XMin,XMax,YMin,YMax,IsOccluded\r\n\
-    00a,xclick,/m/0k4j,1,0.25,0.75,0.5,1,0\r\n\
-    other,xclick,/m/0k4j,1,0,1,0,1,0\r\n\
-    00b,xclick,/m/083wq,1,0,0.5,0,0.25,0\r\n\
-    00a,xclick,/m/083wq,1,0.75,0.5,0.75,0.5,1\r\n";
+const BOXES: &str = "\u{FEFF}ImageID,Source,LabelName,Confidence,XMin,XMax,YMin,YMax,IsOccluded,IsGroupOf\r\n\
+    00a,xclick,/m/0k4j,1,0.25,0.75,0.5,1,0,1\r\n\
+    other,xclick,/m/0k4j,1,0,1,0,1,0,0\r\n\
+    00b,xclick,/m/083wq,1,0,0.5,0,0.25,0,0\r\n\
+    00a,xclick,/m/083wq,1,0.75,0.5,0.75,0.5,1,0\r\n";
 const CLASSES: &str = "/m/0k4j,Car\n/m/083wq,\"Wheel, of a car\"\n";
 
 fn folder() -> TestFolder {
@@ -29,6 +29,8 @@ fn rows_are_boxes_of_images_that_are_in_the_folder() {
     let expected = [[0.25, 0.5, 0.5, 0.5], [0.5, 0.5, 0.25, 0.25]];
     let expected = expected.map(|sides| BoundingBox::normalized(sides).unwrap());
     assert_eq!(folder.boxes("train/00a.jpg"), expected);
+    let groups = folder.annotations("train/00a.jpg").into_iter().map(|it| it.is_crowd);
+    assert_eq!(groups.collect::<Vec<_>>(), [true, false]);
     assert!(folder.read_sidecars().problems.is_empty());
     assert_eq!(folder.read_sidecars().sidecars.len(), 2);
 }

@@ -32,8 +32,12 @@ fn place(folder: &TestFolder, size: (u32, u32)) -> SidecarData {
 }
 
 /// The boxes of `a.jpg` in whole pixels.
-fn boxes(data: &SidecarData, (width, height): (u32, u32)) -> Vec<[i64; 4]> {
-    let objects = data.descriptions[Path::new("a.jpg")].objects.iter();
+fn boxes(data: &SidecarData, size: (u32, u32)) -> Vec<[i64; 4]> {
+    boxes_of(data, "a.jpg", size)
+}
+
+fn boxes_of(data: &SidecarData, path: &str, (width, height): (u32, u32)) -> Vec<[i64; 4]> {
+    let objects = data.descriptions[Path::new(path)].objects.iter();
     let objects = objects.map(|object| object.in_picture(width, height).unwrap());
     #[expect(clippy::cast_possible_truncation, reason = "rounded numbers of pixels")]
     let side = |fraction: f64, side: u32| (fraction * f64::from(side)).round() as i64;
@@ -90,6 +94,28 @@ fn boxes_are_scaled_and_turned_like_their_picture() {
         };
         assert!(is_corner(x, region.x, region.width, shown.0), "{case}");
         assert!(is_corner(y, region.y, region.height, shown.1), "{case}");
+    }
+}
+
+#[test]
+fn boxes_of_a_folder_are_turned_if_one_shows_that_they_were_drawn_in_stored_pictures() {
+    let document = "<annotation><size><width>320</width><height>240</height></size><object>\
+        <name>bolt</name><bndbox><xmin>20</xmin><ymin>40</ymin><xmax>220</xmax><ymax>200</ymax>\
+        </bndbox></object></annotation>";
+    for (turned, expected) in [("x/turned", [100, 40, 200, 160]), ("y/turned", [20, 40, 200, 160])]
+    {
+        let folder = TestFolder::with_media(&[]);
+        for (name, orientation) in [("x/a", 3), (turned, 6)] {
+            folder.write(&format!("{name}.jpg"), jpeg(orientation, (320, 240)));
+            folder.write(&format!("{name}.xml"), document);
+        }
+        let mut data = folder.read_sidecars();
+        let turned = format!("{turned}.jpg");
+        let sizes = [("x/a.jpg", (320, 240)), (turned.as_str(), (240, 320))];
+        let sizes = sizes.map(|(path, size)| (Path::new(path), size)).into_iter();
+        place_boxes(&SandboxedDir::open(&folder.path("")).unwrap(), &mut data, sizes);
+        assert_eq!(boxes_of(&data, "x/a.jpg", (320, 240)), [expected], "{turned}");
+        assert_eq!(boxes_of(&data, &turned, (240, 320)), [[40, 20, 160, 200]]);
     }
 }
 

@@ -14,12 +14,13 @@ use super::{TestFolder, describe};
 
 #[test]
 fn json_beside_a_picture_has_the_columns_of_metadata() {
-    let folder = TestFolder::with_media(&["0.jpg", "1.jpg", "2.jpg", "3.jpg", "4.jpg"]);
+    let folder = TestFolder::with_media(&["0.jpg", "1.jpg", "2.jpg", "3.jpg", "4.jpg", "5.jpg"]);
     folder.write("0.json", r#"{"caption": "a boat", "url": "x", "key": "0", "labels": ["sea"]}"#);
     folder.write("1.json", r#"{"objects": {"bbox": [[1, 2, 3, 4]], "categories": ["car"]}}"#);
     folder.write("2.json", r#"{"width": 640, "exif": {}}"#);
     folder.write("3.json", r#"{"caption": {}, "label": "kept"}"#);
     folder.write("4.json", "[1]");
+    folder.write("5.json", r#"{"media_id": "m", "width": 640}"#);
     let expected = [
         describe("0.jpg", "a boat", "sea", "", ""),
         describe("1.jpg", "", "", "", "car"),
@@ -27,7 +28,7 @@ fn json_beside_a_picture_has_the_columns_of_metadata() {
     ];
     assert_eq!(folder.descriptions(), expected);
     assert_eq!(folder.problem_of("3.json"), "object 1: its caption is not a string");
-    assert_eq!(folder.read_sidecars().sidecars.len(), 3);
+    assert_eq!(folder.read_sidecars().sidecars.len(), 4);
 }
 
 #[test]
