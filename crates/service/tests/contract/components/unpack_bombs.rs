@@ -29,8 +29,8 @@ fn decompression_bombs_are_detected() {
 
 #[test]
 fn a_hard_link_to_a_large_member_is_no_bomb() {
-    let limits = UnpackLimits { ratio_exempt_bytes: 1 << 10, ..UnpackLimits::default() };
-    let large = random_bytes(1 << 20);
+    let limits = UnpackLimits { ratio_exempt_bytes: 1 << 20, ..UnpackLimits::default() };
+    let large = random_bytes(4 << 20);
     let mut tar = Builder::new(Vec::new());
     append_member(&mut tar, "1.mp4", EntryType::Regular, &large);
     let mut link = tar::Header::new_gnu();
