@@ -294,7 +294,7 @@ fn open_folder(
     let id = known.map_or_else(|| deployment.add_folder(folder, None), Ok)?;
     for folder in deployment.missing_folders(id)? {
         write_message(&format!(
-            "the folder {} is missing or empty; its index can be searched until the folder is back.",
+            "the folder {} is missing or contains none of its files; its index can be searched until the folder is back.",
             folder.display()
         ));
     }

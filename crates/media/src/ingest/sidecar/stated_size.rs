@@ -13,6 +13,7 @@ use image::metadata::Orientation;
 use tessera_model::{Mask, region::Vec2};
 
 use super::{
+    ObservedFiles,
     description::{BoundingBox, LabeledBox, MediaDescription},
     sidecar_reader::SidecarData,
 };
@@ -51,6 +52,7 @@ pub fn place_boxes<'a>(
     data: &mut SidecarData,
     sizes: impl Iterator<Item = (&'a Path, (u32, u32))>,
 ) {
+    let folder = &ObservedFiles::new(folder);
     let mut problems = BTreeMap::<Arc<Path>, (String, usize)>::new();
     let sizes: Vec<_> = sizes.collect();
     let stored = drawn_in_stored_pictures(folder, data, &sizes);
@@ -77,6 +79,7 @@ pub fn place_boxes<'a>(
         };
         data.add_problem(&sidecar, format!("{first}{more}"));
     }
+    folder.note_errors(data);
 }
 
 /// Returns the sidecars with a picture whose width and height are exchanged by its orientation. All boxes of such a
