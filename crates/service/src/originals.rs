@@ -14,8 +14,8 @@ use rustix::io::Errno;
 use tessera_files::staging::ARCHIVE_FILE_NAME;
 use tessera_media::{
     ingest::{
-        FolderPatterns, FolderScan, KnownFile, ListingComparison, OriginalFiles, SandboxedDir,
-        compare_listing, is_parquet,
+        ANNEX_POINTER, FolderPatterns, FolderScan, KnownFile, ListingComparison, OriginalFiles,
+        SYMBOLIC_LINK, SandboxedDir, compare_listing, is_parquet,
         parquet_images::{ParquetOriginals, containing_file, list_images},
         scan_folder,
     },
@@ -155,13 +155,19 @@ pub(crate) fn may_exist(folder: &Path, path: &Path) -> bool {
     containing_file(folder, path).try_exists().unwrap_or(true)
 }
 
-/// Whether a folder contains files that can be media. If it cannot be listed, it may contain some.
+/// Whether a folder contains files that can be media, or links in their place. If the folder cannot be listed, it may
+/// contain some.
 fn may_contain_media(folder: &Path) -> bool {
     let folder = SandboxedDir::open(folder);
     let scan = folder.and_then(|folder| scan_folder(&folder, &FolderPatterns::default()));
-    let can_be_media =
-        |path: &Path| FileKind::from_name(&path.to_string_lossy()).is_media() || is_parquet(path);
-    scan.map_or(true, |scan| scan.files.iter().any(|file| can_be_media(&file.path)))
+    let Ok(FolderScan { files, skipped, .. }) = scan else { return true };
+    let is_link = |reason| [SYMBOLIC_LINK, ANNEX_POINTER].contains(reason);
+    let links = skipped.iter().filter(|(_, reason)| is_link(reason)).map(|(path, _)| path);
+    files
+        .iter()
+        .map(|file| &file.path)
+        .chain(links)
+        .any(|path| FileKind::from_name(&path.to_string_lossy()).is_media() || is_parquet(path))
 }
 
 /// Returns the address in object storage, if the location is one. Folders of this machine are absolute paths.

@@ -248,7 +248,9 @@ fn keep_known(text: &mut TextMetadata, known: &TextMetadata) {
     text.caption = text.caption.take().or_else(|| known.caption.clone());
     for (names, known) in [(&mut text.labels, &known.labels), (&mut text.tags, &known.tags)] {
         let found = mem::replace(names, known.clone());
-        found.iter().for_each(|name| push_name(names, name));
+        for name in &found {
+            push_name(names, name);
+        }
     }
     for (name, value) in &known.extra_columns {
         text.extra_columns.entry(name.clone()).or_insert_with(|| value.clone());

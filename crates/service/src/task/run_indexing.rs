@@ -66,7 +66,7 @@ fn run_indexing(context: &TaskContext, running: &IndexingTask) -> Result<(), Sto
         match running.kind {
             IndexingTaskKind::Creation => run_creation(context, running),
             IndexingTaskKind::Addition => run_addition(context, running),
-            IndexingTaskKind::Reindex => Ok((run_reindex(context, running)?, None)),
+            IndexingTaskKind::Reindex => run_reindex(context, running),
         }
     });
     let written = match outcome.map(|result| write_result(context, running, &result)) {
@@ -80,9 +80,9 @@ fn run_indexing(context: &TaskContext, running: &IndexingTask) -> Result<(), Sto
 fn write_result(
     context: &TaskContext,
     running: &IndexingTask,
-    (result, missing): &(IndexingResult, Option<String>),
+    result: &IndexingResult,
 ) -> Result<(), StoreError> {
-    let (language, clusters, text_vectors, members, rejected) = result;
+    let (language, clusters, text_vectors, members, problem) = result;
     context.write_end(|tx| {
         language.write(tx)?;
         clusters.write(tx)?;
@@ -93,10 +93,9 @@ fn write_result(
         if running.kind == IndexingTaskKind::Creation {
             dataset::set_extractor(tx, running.dataset, EXTRACTOR_VERSION)?;
         }
-        let batch = running.batch.as_ref().filter(|_| missing.is_none());
+        let batch = running.batch.as_ref().filter(|_| problem.is_none());
         let unread = batch.map(|batch| unread_files(tx, batch)).transpose()?.flatten();
-        let message = missing.as_ref().or(rejected.as_ref()).or(unread.as_ref());
-        indexing_task::finish(tx, running, message.map(String::as_str))
+        indexing_task::finish(tx, running, problem.as_deref().or(unread.as_deref()))
     })?;
     // Indexes in memory are of the previous generation.
     context.indexes.release(running.dataset);
@@ -105,7 +104,7 @@ fn write_result(
     Ok(())
 }
 
-/// The last element says why the dataset's own model encoded nothing.
+/// The last element says which sources are missing, or why the dataset's own model encoded nothing.
 type IndexingResult =
     (LanguageUpdate, ClusterUpdate, TextVectorUpdate, SearchTableUpdate, Option<String>);
 
@@ -129,11 +128,10 @@ fn cluster_and_embed(
     Ok((language, clusters, text_vectors, members, rejected))
 }
 
-/// Indexes everything. Returns also which sources are missing.
 fn run_creation(
     context: &TaskContext,
     running: &IndexingTask,
-) -> Result<(IndexingResult, Option<String>), TaskError> {
+) -> Result<IndexingResult, TaskError> {
     let (store, id) = (&context.store, running.dataset);
     let record = store.read(|c| dataset::find(c, id))?.ok_or(TaskError::Stopped)?;
     let copies = store.read(|c| moved_files::known_copies(c, id))?;
@@ -160,8 +158,9 @@ fn run_creation(
         index_source(context, running.row, source, &skipped)?;
     }
     follow_moved(context, id, &copies)?;
-    let result = cluster_and_embed(context, running, Scope::Everything, EXTRACTION_SHARE)?;
-    Ok((result, missing))
+    let mut result = cluster_and_embed(context, running, Scope::Everything, EXTRACTION_SHARE)?;
+    result.4 = missing.or(result.4);
+    Ok(result)
 }
 
 /// Removes the missing sources from `sources`, so that their media are kept, and returns a sentence about them. Fails if
@@ -184,16 +183,15 @@ fn leave_out_missing(
     Ok((!names.is_empty()).then(|| {
         format!(
             "{names}: missing, or without any of its files, so its media are kept as they were. Connect its disk or \
-             restore it. To drop its media, remove the dataset and open its folder again"
+             restore it. To drop its media, remove the dataset and open the dataset's folder again"
         )
     }))
 }
 
-/// Indexes the added media. Returns also whether their folder is missing.
 fn run_addition(
     context: &TaskContext,
     running: &IndexingTask,
-) -> Result<(IndexingResult, Option<String>), TaskError> {
+) -> Result<IndexingResult, TaskError> {
     let batch = running.batch.as_ref().ok_or(TaskError::Stopped)?;
     let found = context.store.read(|c| source::find(c, batch.source))?;
     let source = found.ok_or_else(|| TaskError::Failed("the batch has no folder".to_owned()))?;
@@ -206,7 +204,9 @@ fn run_addition(
     }
     follow_moved(context, running.dataset, &copies)?;
     let scope = Scope::Batch(batch.source);
-    Ok((cluster_and_embed(context, running, scope, EXTRACTION_SHARE)?, missing))
+    let mut result = cluster_and_embed(context, running, scope, EXTRACTION_SHARE)?;
+    result.4 = missing.or(result.4);
+    Ok(result)
 }
 
 /// Keeps the tags of the files that were moved. Then the tags beside the dataset are read or written again, because the

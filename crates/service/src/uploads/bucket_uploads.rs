@@ -166,10 +166,12 @@ impl BucketUploads {
             }
             report => report?,
         };
-        let (folder, record) = (self.folder.clone(), skipped_name(location));
-        let json = Bytes::from(skipped_members(report, kind)?);
+        let (folder, path) = (self.folder.clone(), skipped_name(location));
+        let record = skipped_members(report, kind)?;
         let replaced = async move {
-            folder.put(&record, json).await?;
+            if let Some(record) = record {
+                folder.put(&path, record.into()).await?;
+            }
             folder.delete(&name).await
         };
         self.run(replaced).map_err(UnpackError::Io)?;
@@ -181,7 +183,7 @@ impl BucketUploads {
         if !self.contains_object(name.clone())? {
             return Ok(None);
         }
-        self.run(async move { folder.read(&name).await }).map(|json| Some(json.to_vec()))
+        self.run(async move { folder.read(&name).await }).map(Some)
     }
 
     /// Returns the identifier of the upload at a location, if the location is in the bucket.

@@ -18,14 +18,19 @@ use tessera_store::upload::{self, UploadRecord};
 
 mod bucket_uploads;
 
+pub(crate) use bucket_uploads::BucketUploads;
+
 /// The record of the members of an archive that were skipped.
 const SKIPPED_MEMBERS: &str = "skipped.json";
 
 /// The members of an archive that were not unpacked, each with the reason. A damaged archive is one of them.
 pub(crate) type SkippedMembers = Vec<(PathBuf, String)>;
 
-/// Returns the record of the members that were skipped.
-fn skipped_members(report: UnpackReport, kind: ArchiveKind) -> Result<Vec<u8>, UnpackError> {
+/// Returns the record of the members that were skipped, if there are any.
+fn skipped_members(
+    report: UnpackReport,
+    kind: ArchiveKind,
+) -> Result<Option<Vec<u8>>, UnpackError> {
     let whole = PathBuf::from(format!("{ARCHIVE_FILE_NAME}{}", kind.as_str()));
     let skipped = report.skipped.into_iter();
     let mut members: SkippedMembers =
@@ -35,10 +40,9 @@ fn skipped_members(report: UnpackReport, kind: ArchiveKind) -> Result<Vec<u8>, U
     } else if report.unreported > 0 {
         members.push((whole, format!("{} more members were passed over", report.unreported)));
     }
-    serde_json::to_vec(&members).map_err(|cause| UnpackError::Io(cause.into()))
+    let record = (!members.is_empty()).then(|| serde_json::to_vec(&members)).transpose();
+    record.map_err(|cause| UnpackError::Io(cause.into()))
 }
-
-pub(crate) use bucket_uploads::BucketUploads;
 
 #[derive(Debug)]
 pub(crate) struct AcceptedUploads {
@@ -129,8 +133,10 @@ impl AcceptedUploads {
         }
         let report = unpack(&archive, kind, unpacked, limits, stop)?;
         sync_tree(unpacked).map_err(UnpackError::Io)?;
-        let record = location.with_file_name(SKIPPED_MEMBERS);
-        write_durably(&record, skipped_members(report, kind)?).map_err(UnpackError::Io)?;
+        if let Some(record) = skipped_members(report, kind)? {
+            let path = location.with_file_name(SKIPPED_MEMBERS);
+            write_durably(&path, record).map_err(UnpackError::Io)?;
+        }
         Ok(true)
     }
 

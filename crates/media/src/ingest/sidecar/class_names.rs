@@ -208,7 +208,7 @@ fn parse_name_lines(text: &str) -> ClassMap {
         .collect()
 }
 
-/// The longest scalar that an alias repeats, in bytes. Otherwise, a small file could describe a lot of text.
+/// The longest scalar that an alias repeats, in bytes. The limit is needed because a few bytes can repeat a long text.
 const MAX_REPEATED_BYTES: usize = 256;
 
 /// Returns the events of the YAML parser, which keep scalars as text. An alias of a scalar is replaced by the scalar.
