@@ -251,8 +251,8 @@ impl Deployment {
     /// changes nothing, while another task is running on the dataset.
     ///
     /// # Errors
-    /// The dataset does not exist, its folder is missing, or all datasets have the same model, because the store is on a
-    /// server.
+    /// The dataset does not exist, its folder is missing, or all datasets have the same model, because the store is on
+    /// a server.
     pub fn set_model(&self, id: DatasetId, folder: &Path) -> Result<bool, LocalError> {
         if self.store.is_on_server() {
             let why = "all datasets of a store on a server have the same model; give it to all processes with --model";

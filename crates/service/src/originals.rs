@@ -55,9 +55,9 @@ impl Originals {
         Ok(Box::new(ParquetOriginals::new(files)))
     }
 
-    /// Whether the folder of a source is on this machine and is missing: it cannot be listed, or none of its known media
-    /// exist and it contains no others. A disk that is not connected often leaves a folder behind, which is empty or
-    /// contains a file of the system.
+    /// Whether the folder of a source is on this machine and is missing: it cannot be listed, or none of its known
+    /// media exist and it contains no others. A disk that is not connected often leaves a folder behind, which is empty
+    /// or contains a file of the system.
     pub fn is_missing(&self, store: &Store, source: &SourceFolder) -> Result<bool, StoreError> {
         let folder = &source.folder;
         let is_upload = self.uploads.contains(folder);
@@ -120,9 +120,9 @@ impl Originals {
 }
 
 /// The reason for not reading a folder that is missing. It is safe to send to clients.
-pub(crate) const FOLDER_MISSING: &str = "The folder of this dataset is missing, unreadable or empty, or contains none of \
-                                         its files. Its index is kept. Connect the disk of the folder and rescan it, or \
-                                         remove the dataset";
+pub(crate) const FOLDER_MISSING: &str = "The folder of this dataset is missing, unreadable or empty, or contains \
+                                         none of its files. Its index is kept. Connect the disk of the folder and \
+                                         rescan it, or remove the dataset";
 
 /// Whether an error is one of this process, which may have too many open files. It says nothing about the file or
 /// folder.

@@ -35,8 +35,8 @@ impl TaskError {
         Self::in_storage(format!("object storage failed: {cause}"), cause)
     }
 
-    /// Creates the error for an operation that may have used object storage. If the storage cannot be reached, or the disk
-    /// is full, the task is run again.
+    /// Creates the error for an operation that may have used object storage. If the storage cannot be reached, or the
+    /// disk is full, the task is run again.
     pub(crate) fn in_storage(message: String, cause: &io::Error) -> Self {
         if is_storage_full(cause) {
             return Self::Postponed(StoreError::Io(PathBuf::new(), cause.kind().into()));

@@ -41,8 +41,8 @@ pub struct ObjectStorage {
 #[derive(Debug)]
 struct OpenBucket {
     client: Arc<dyn BucketClient>,
-    /// Whether a request without a signature was denied, so that the credentials have to be requested again. The role of
-    /// the machine may not have responded in time.
+    /// Whether a request without a signature was denied, so that the credentials have to be requested again. The role
+    /// of the machine may not have responded in time.
     is_denied: Arc<AtomicBool>,
 }
 

@@ -31,8 +31,8 @@ use tessera_store::{
 const BATCH_SIZE: usize = 32;
 
 /// Encodes the media that have no vector of the dataset's own model, except media that the model rejects. Without a
-/// model, deletes the vectors and labels of a previous model, but keeps imported embeddings. Returns why the dataset has
-/// no vectors of its model, if the model rejects all media.
+/// model, deletes the vectors and labels of a previous model, but keeps imported embeddings. Returns why the dataset
+/// has no vectors of its model, if the model rejects all media.
 pub(crate) fn encode_media(
     context: &TaskContext,
     dataset: DatasetId,

@@ -99,7 +99,8 @@ fn add_kept_media(scan: &mut FolderScan, known: &BTreeMap<PathBuf, KnownFile>) {
     scan.files.sort_by(|a, b| a.path.cmp(&b.path));
 }
 
-/// Brings the files into the folder, unless they are already there. Returns the members of an archive that were skipped.
+/// Brings the files into the folder, unless they are already there. Returns the members of an archive that were
+/// skipped.
 pub(crate) fn fetch_batch(
     context: &TaskContext,
     source: &SourceFolder,

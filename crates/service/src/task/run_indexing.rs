@@ -163,8 +163,8 @@ fn run_creation(
     Ok(result)
 }
 
-/// Removes the missing sources from `sources`, so that their media are kept, and returns a sentence about them. Fails if
-/// the folder of the dataset is missing.
+/// Removes the missing sources from `sources`, so that their media are kept, and returns a sentence about them. Fails
+/// if the folder of the dataset is missing.
 fn leave_out_missing(
     context: &TaskContext,
     sources: &mut Vec<SourceFolder>,

@@ -1,5 +1,6 @@
-//! Notes which files could not be read. The readers of the formats turn an error of a file into a problem of its content,
-//! so nothing else tells a damaged sidecar from one that the storage or the system does not give out now.
+//! Notes which files could not be read. The readers of the formats turn an error of a file into a problem of its
+//! content, so only these notes distinguish a damaged sidecar from one that the storage or the system does not give out
+//! now.
 
 use std::{
     io::{self, Error, ErrorKind, Read, Seek, SeekFrom},
@@ -7,7 +8,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use super::SidecarData;
+use super::sidecar_reader::SidecarData;
 use crate::ingest::{OriginalFiles, SourceFile, is_denied, is_unavailable};
 
 /// Opens the files of a source, and notes the errors of reading them.

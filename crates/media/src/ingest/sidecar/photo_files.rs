@@ -142,8 +142,8 @@ impl<'a> TakeoutNames<'a> {
         media.or_else(|| self.only_media(&sidecar.with_file_name(name), number))
     }
 
-    /// Returns the media file whose path begins with `start` and that has a number. Returns `None` if there are several,
-    /// because the document could be the one of another picture.
+    /// Returns the media file whose path begins with `start` and that has a number. Returns `None` if there are
+    /// several, because the document could be the one of another picture.
     fn only_media(&self, start: &Path, number: &str) -> Option<&'a Path> {
         let number_of = |media: &Path| {
             let stem = media.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();

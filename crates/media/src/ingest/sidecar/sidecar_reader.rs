@@ -48,8 +48,8 @@ pub struct SidecarData {
     pub box_sidecars: HashMap<PathBuf, Arc<Path>>,
     /// The problem of each faulty sidecar. Its valid rows are used nevertheless.
     pub problems: BTreeMap<PathBuf, String>,
-    /// The files that could not be read now, which says nothing about their content: faulty sidecars, and pictures whose
-    /// orientation was needed.
+    /// The files that could not be read now, which says nothing about their content: faulty sidecars, and pictures
+    /// whose orientation was needed.
     pub unread: BTreeSet<PathBuf>,
     /// Why the source could not be reached. The data is then not complete.
     pub failure: Option<(ErrorKind, String)>,

@@ -13,8 +13,8 @@ use image::metadata::Orientation;
 use tessera_model::{Mask, region::Vec2};
 
 use super::{
-    ObservedFiles,
     description::{BoundingBox, LabeledBox, MediaDescription},
+    observed_files::ObservedFiles,
     sidecar_reader::SidecarData,
 };
 use crate::ingest::{OriginalFiles, file_names::printable_path};
