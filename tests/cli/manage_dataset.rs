@@ -231,7 +231,7 @@ fn patterns_and_missing_folders_are_shown() {
     fs::rename(&folder, &away).unwrap();
     let (shown, err) = document(home, &show);
     assert_eq!((&shown["folder_missing"], &shown["n_images"]), (&true.into(), &1.into()));
-    assert!(err.contains("is missing or empty; its index can be searched"), "{err}");
+    assert!(err.contains("none of its files; its index can be searched"), "{err}");
     let (code, _, err) = run(home, &[&selected[..], &["dataset", "rescan"]].concat());
     assert_eq!(code, 6);
     assert!(err.contains("Its index is kept") && err.contains("remove the dataset"), "{err}");

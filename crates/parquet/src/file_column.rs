@@ -106,7 +106,8 @@ impl ParquetFile {
     }
 
     /// Returns the files of up to `count` rows, starting at row `first` (counted from 0). If the files are large, fewer
-    /// rows are returned, but at least one. A row or item without a file gives `None`.
+    /// rows are returned, but at least one. A row or item without a file gives `None`, and so does an item of a list
+    /// for which there is no room.
     pub fn files(
         &self,
         column: FileColumn,
@@ -125,6 +126,21 @@ impl ParquetFile {
             files.len() < count && bytes < MAX_FILES_BYTES
         })?;
         if files.is_empty() { Err("it has no such row".into()) } else { Ok(files) }
+    }
+
+    /// Returns one file of a row, which may be in a list that is too large to be read as a whole.
+    pub fn file(
+        &self,
+        column: FileColumn,
+        row: u64,
+        position: usize,
+    ) -> Result<Option<Vec<u8>>, Error> {
+        let mut file = None;
+        self.for_each_record(column.content, MAX_PAGE_BYTES, row, 1, &mut |values| {
+            file = values.get(position).copied().flatten().map(<[u8]>::to_vec);
+            false
+        })?;
+        Ok(file)
     }
 
     /// Calls `visit` with the values of each row, starting at row `first`, until `visit` returns false.

@@ -266,6 +266,8 @@ pub(crate) fn count_rows(group: &dyn RowGroupReader, columns: Columns<'_>) -> Re
 /// Returns the message of the library as one line of bounded length, because the message may quote the file.
 pub(crate) fn described(error: ParquetError) -> Error {
     let text = match error {
+        // The caller decides what an error of the storage or the system means.
+        ParquetError::External(cause) if cause.is::<std::io::Error>() => return cause,
         ParquetError::General(text) | ParquetError::EOF(text) => text,
         other => other.to_string(),
     };

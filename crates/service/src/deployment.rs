@@ -13,12 +13,13 @@ use std::{
 use crate::{
     error::LocalError,
     opened_archive::{folder_of_archive, remove_unused, skipped_members},
-    originals::{Originals, is_missing, storage_location},
+    originals::{Originals, storage_location},
     settings::{DeploymentSettings, record_settings, require_recorded_settings},
     tag_file::TagWriter,
-    task::{EXTRACTOR_VERSION, EncodingRuns, STORAGE_UNREACHABLE, TaskRunner, WorkerContext},
+    task::{
+        EXTRACTOR_VERSION, EncodingRuns, INCOMPLETE, STORAGE_UNREACHABLE, TaskRunner, WorkerContext,
+    },
 };
-use tessera_files::staging::ARCHIVE_FILE_NAME;
 use tessera_media::{
     ingest::{
         ANNEX_POINTER, EXCLUDED, FolderChanges, FolderScan, KnownFile, OriginalFiles as _,
@@ -172,9 +173,8 @@ impl Deployment {
     pub fn add_folder(&self, folder: &Path, name: Option<&str>) -> Result<DatasetId, LocalError> {
         let bucket = bucket_location(folder)?;
         let in_bucket = bucket.is_some();
-        if !in_bucket
-            && is_missing(folder)
-            && let Some(known) = self.find_folder(folder)?
+        if let Some(known) = self.find_folder(folder)?
+            && self.folder_is_missing(known)?
         {
             // The index can be read until the folder is back.
             return Ok(known);
@@ -204,7 +204,7 @@ impl Deployment {
             let mut current = dataset::find(tx, id)?.unwrap_or_else(|| record.clone());
             self.apply_settings(&mut current, name);
             dataset::upsert(tx, &current)?;
-            let has_lost_uploads = source::add_unknown_uploads(tx, id, &uploaded)?;
+            let has_lost_uploads = add_unknown_uploads(tx, &current, &uploaded)?;
             let has_other_patterns = current.patterns != record.patterns;
             let outdated =
                 self.choose_language(tx, &current)? || has_lost_uploads || has_other_patterns;
@@ -256,12 +256,14 @@ impl Deployment {
     /// changes nothing, while another task is running on the dataset.
     ///
     /// # Errors
-    /// The dataset does not exist, or all datasets have the same model, because the store is on a server.
+    /// The dataset does not exist, its folder is missing, or all datasets have the same model, because the store is on
+    /// a server.
     pub fn set_model(&self, id: DatasetId, folder: &Path) -> Result<bool, LocalError> {
         if self.store.is_on_server() {
             let why = "all datasets of a store on a server have the same model; give it to all processes with --model";
             return Err(LocalError::Unusable(why.to_owned()));
         }
+        self.require_folder(id).map_err(|missing| LocalError::Unusable(missing.sentence()))?;
         let begun = self.store.write(|tx| {
             let Some(record) = dataset::find(tx, id)? else { return Ok(None) };
             if indexing_task::find_running(tx, id)?.is_some() {
@@ -287,18 +289,15 @@ impl Deployment {
         Ok(known.map(|record| record.id))
     }
 
-    /// Returns the folders of this machine that a dataset needs and that are missing. The folder of the dataset also
-    /// counts if it is empty.
+    /// Returns the folders of this machine that a dataset needs and that are missing, or contain none of their files.
     pub fn missing_folders(&self, id: DatasetId) -> Result<Vec<PathBuf>, LocalError> {
-        let mut sources = self.store.read(|c| source::all(c, id))?;
-        sources.retain(|source| {
-            let folder = &source.folder;
-            let is_packed = || folder.with_file_name(ARCHIVE_FILE_NAME).exists();
-            let is_lost = || !folder.exists() && !is_packed();
-            storage_location(folder).is_none()
-                && if source.is_dataset_folder { is_missing(folder) } else { is_lost() }
-        });
-        Ok(sources.into_iter().map(|source| source.folder).collect())
+        let mut missing = Vec::new();
+        for source in self.store.read(|c| source::all(c, id))? {
+            if self.originals.is_missing(&self.store, &source)? {
+                missing.push(source.folder);
+            }
+        }
+        Ok(missing)
     }
 
     /// Stores the language that was chosen for a dataset. Returns whether the dataset is indexed in a different
@@ -458,11 +457,25 @@ fn is_up_to_date(record: &DatasetRecord) -> bool {
     rests && record.extractor == EXTRACTOR_VERSION
 }
 
+/// Adds the uploads that the store does not know to a dataset, and makes the next indexing task read all sources.
+/// Returns whether there were such uploads.
+fn add_unknown_uploads(
+    tx: &Transaction,
+    record: &DatasetRecord,
+    uploaded: &[PathBuf],
+) -> tessera_store::Result<bool> {
+    let any = source::add_unknown_uploads(tx, record.id, uploaded)?;
+    if any && record.extractor == EXTRACTOR_VERSION {
+        dataset::set_extractor(tx, record.id, INCOMPLETE)?;
+    }
+    Ok(any)
+}
+
 /// Adds uploads that a recovered store does not know to their datasets, before these are indexed.
 fn add_lost_uploads(store: &Store, originals: &Originals) -> Result<(), StoreError> {
     for record in store.read(dataset::all)? {
         let uploaded = uploaded_folders(store, originals, record.id)?;
-        store.write(|tx| source::add_unknown_uploads(tx, record.id, &uploaded))?;
+        store.write(|tx| add_unknown_uploads(tx, &record, &uploaded))?;
     }
     Ok(())
 }

@@ -17,6 +17,7 @@ use tessera_store::{dataset, indexing_task};
 use crate::{
     Deployment, LocalError,
     originals::storage_location,
+    task::note_comparison,
     usecase::{CANCELLED, ServiceError},
 };
 
@@ -27,6 +28,9 @@ const MAX_DELAY: Duration = Duration::from_secs(10);
 /// The time after which a folder is compared again that could not be compared, because its dataset is being indexed or
 /// the folder is missing.
 const RETRY_INTERVAL: Duration = Duration::from_secs(2);
+
+const WATCH_REMEDY: &str =
+    "start without --watch, or, on Linux, raise the limit fs.inotify.max_user_watches";
 
 enum Message {
     Changed(notify::Result<Event>),
@@ -98,8 +102,7 @@ fn unwatchable(folder: Option<&Path>, cause: &dyn fmt::Display) -> LocalError {
         Some(path) => format!("the folder {}", printable_path(path)),
         None => "folders".to_owned(),
     };
-    let remedy = "start without --watch, or, on Linux, raise the limit fs.inotify.max_user_watches";
-    LocalError::Unusable(format!("{folder} cannot be watched ({cause}); {remedy}"))
+    LocalError::Unusable(format!("{folder} cannot be watched ({cause}); {WATCH_REMEDY}"))
 }
 
 struct WatchedFolders {
@@ -169,12 +172,14 @@ impl WatchedFolders {
         for id in mem::take(&mut self.changed) {
             let Some(folder) = self.paths.get(&id).cloned() else { continue };
             match self.compare_folder(id, &folder) {
-                Ok(true) => {}
+                Ok(true) => note_comparison(&self.deployment.store, id, None),
                 // The dataset was removed.
                 Err(ServiceError::NotFound(_)) => {
                     self.paths.remove(&id);
                 }
-                Ok(false) | Err(_) => {
+                Ok(false) => _ = self.changed.insert(id),
+                Err(cause) => {
+                    note_comparison(&self.deployment.store, id, Some(&cause.sentence()));
                     self.changed.insert(id);
                 }
             }
@@ -192,10 +197,14 @@ impl WatchedFolders {
         if record.is_some_and(|record| record.fatal_error.as_deref() == Some(CANCELLED)) {
             return Ok(true);
         }
-        // A folder that was missing has a new inode, which is not watched yet.
-        if self.watch(folder).is_err() {
+        // The record of the dataset says that its folder is missing.
+        if self.deployment.folder_is_missing(id)? {
             return Ok(false);
         }
+        // A folder that was missing has a new inode, which is not watched yet.
+        self.watch(folder).map_err(|cause| {
+            ServiceError::Conflict(format!("it cannot be watched ({cause}); {WATCH_REMEDY}"))
+        })?;
         self.deployment.rescan(id, None).map(|_| true)
     }
 }

@@ -22,8 +22,8 @@ use tessera_media::ingest::{
 use tessera_model::{FileKind, SafeText, SkippedFile, local_files::HIDDEN};
 use tessera_store::is_storage_full;
 
-/// Describes what was unpacked, beside the folder with the files.
-const RECORD_FILE: &str = "unpacked.json";
+/// Describes what was unpacked, beside the folder with the files. No such folder has a hidden name.
+const RECORD_FILE: &str = ".unpacked.json";
 
 #[derive(Deserialize, Serialize)]
 struct UnpackedRecord {

@@ -11,19 +11,19 @@ use crate::{
     uploads::{AcceptedUploads, BucketUploads},
 };
 use rustix::io::Errno;
-use tessera_files::if_exists;
+use tessera_files::staging::ARCHIVE_FILE_NAME;
 use tessera_media::{
     ingest::{
-        FolderPatterns, FolderScan, KnownFile, ListingComparison, OriginalFiles, SandboxedDir,
-        compare_listing,
-        parquet_images::{ParquetOriginals, list_images},
+        ANNEX_POINTER, FolderPatterns, FolderScan, KnownFile, ListingComparison, OriginalFiles,
+        SYMBOLIC_LINK, SandboxedDir, compare_listing, is_parquet,
+        parquet_images::{ParquetOriginals, containing_file, list_images},
         scan_folder,
     },
     object_storage::{BucketFolder, BucketOriginals, LazyStorage, ObjectUri, StorageError},
 };
-use tessera_model::PatternLists;
+use tessera_model::{FileKind, PatternLists};
 use tessera_retrieval::stored_pictures::{BucketPacks, StoredPictures};
-use tessera_store::Store;
+use tessera_store::{Store, StoreError, indexed_files, source::SourceFolder};
 
 pub(crate) struct Originals {
     storage: Arc<LazyStorage>,
@@ -55,6 +55,27 @@ impl Originals {
         Ok(Box::new(ParquetOriginals::new(files)))
     }
 
+    /// Whether the folder of a source is on this machine and is missing: it cannot be listed, or none of its known
+    /// media exist and it contains no others. A disk that is not connected often leaves a folder behind, which is empty
+    /// or contains a file of the system.
+    pub fn is_missing(&self, store: &Store, source: &SourceFolder) -> Result<bool, StoreError> {
+        let folder = &source.folder;
+        let is_upload = self.uploads.contains(folder);
+        let is_packed = || folder.with_file_name(ARCHIVE_FILE_NAME).exists();
+        if storage_location(folder).is_some() || (is_upload && is_packed()) {
+            return Ok(false);
+        }
+        let is_empty = match fs::read_dir(folder) {
+            Ok(mut entries) => entries.next().is_none(),
+            Err(cause) => return Ok(!is_of_process(&cause)),
+        };
+        if is_empty && source.is_dataset_folder {
+            return Ok(true);
+        }
+        let is_lost = known_media_exist(store, source)? == Some(false);
+        Ok(is_lost && !may_contain_media(folder))
+    }
+
     /// Checks that a folder in object storage can be listed and contains media. The error is safe to send to clients.
     pub fn check(&self, location: &Path) -> Result<(), String> {
         let storage = self.storage.get().map_err(|error| error.to_string())?;
@@ -65,10 +86,7 @@ impl Originals {
     /// bucket cannot be listed, or if the patterns of a folder cannot be read. The error is safe to send to clients.
     pub fn scan(&self, location: &Path, patterns: &PatternLists) -> io::Result<FolderScan> {
         let Some(uri) = storage_location(location) else {
-            // A folder that is gone counts as having no files.
-            let Some(folder) = if_exists(SandboxedDir::open(location))? else {
-                return Ok(FolderScan::default());
-            };
+            let folder = SandboxedDir::open(location)?;
             let patterns = FolderPatterns::read(&folder, patterns).map_err(io::Error::other)?;
             let mut scan = scan_folder(&folder, &patterns)?;
             list_images(&folder, &mut scan)?;
@@ -102,17 +120,54 @@ impl Originals {
 }
 
 /// The reason for not reading a folder that is missing. It is safe to send to clients.
-pub(crate) const FOLDER_MISSING: &str = "The folder of this dataset is missing, unreadable or empty. Its index is kept. \
-                                         Connect the disk of the folder and rescan it, or remove the dataset";
+pub(crate) const FOLDER_MISSING: &str = "The folder of this dataset is missing, unreadable or empty, or contains \
+                                         none of its files. Its index is kept. Connect the disk of the folder and \
+                                         rescan it, or remove the dataset";
 
-/// Whether a folder of this machine is missing, unreadable or empty. A disk that is not connected often leaves an empty
-/// folder behind. An error of this process, which may have too many open files, says nothing about the folder.
-pub(crate) fn is_missing(folder: &Path) -> bool {
+/// Whether an error is one of this process, which may have too many open files. It says nothing about the file or
+/// folder.
+pub(crate) fn is_of_process(cause: &io::Error) -> bool {
     const OF_PROCESS: [Errno; 3] = [Errno::MFILE, Errno::NFILE, Errno::NOMEM];
-    match fs::read_dir(folder) {
-        Ok(mut entries) => entries.next().is_none(),
-        Err(cause) => Errno::from_io_error(&cause).is_none_or(|it| !OF_PROCESS.contains(&it)),
+    Errno::from_io_error(cause).is_some_and(|it| OF_PROCESS.contains(&it))
+}
+
+/// Whether one of the known media files of a source on this machine exists. Returns `None` if none is known.
+pub(crate) fn known_media_exist(
+    store: &Store,
+    source: &SourceFolder,
+) -> Result<Option<bool>, StoreError> {
+    let (mut exist, mut last) = (None, PathBuf::new());
+    loop {
+        let files = store.read(|c| indexed_files::known_files_after(c, source.row, &last))?;
+        let Some((path, _)) = files.last() else { return Ok(exist) };
+        last.clone_from(path);
+        for (path, _) in files.iter().filter(|(_, file)| file.content_hash.is_some()) {
+            if may_exist(&source.folder, path) {
+                return Ok(Some(true));
+            }
+            exist = Some(false);
+        }
     }
+}
+
+/// Whether a file exists in a folder, or nothing is known about it because of an error.
+pub(crate) fn may_exist(folder: &Path, path: &Path) -> bool {
+    containing_file(folder, path).try_exists().unwrap_or(true)
+}
+
+/// Whether a folder contains files that can be media, or links in their place. If the folder cannot be listed, it may
+/// contain some.
+fn may_contain_media(folder: &Path) -> bool {
+    let folder = SandboxedDir::open(folder);
+    let scan = folder.and_then(|folder| scan_folder(&folder, &FolderPatterns::default()));
+    let Ok(FolderScan { files, skipped, .. }) = scan else { return true };
+    let is_link = |reason| [SYMBOLIC_LINK, ANNEX_POINTER].contains(reason);
+    let links = skipped.iter().filter(|(_, reason)| is_link(reason)).map(|(path, _)| path);
+    files
+        .iter()
+        .map(|file| &file.path)
+        .chain(links)
+        .any(|path| FileKind::from_name(&path.to_string_lossy()).is_media() || is_parquet(path))
 }
 
 /// Returns the address in object storage, if the location is one. Folders of this machine are absolute paths.

@@ -17,12 +17,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::originals::storage_location;
+use crate::originals::{known_media_exist, may_exist, storage_location};
 use serde::{Deserialize, Serialize};
 use tessera_files::{error_name, if_exists, shared_temporary, write_new_file, write_shared_file};
-use tessera_media::ingest::{
-    OriginalFiles as _, SandboxedDir, TAGS_FOLDER, parquet_images::containing_file,
-};
+use tessera_media::ingest::{OriginalFiles as _, SandboxedDir, TAGS_FOLDER};
 use tessera_model::{
     DatasetId, TagColor, TagId, UserTags,
     tag::{MAX_RATING, tag_name},
@@ -30,7 +28,7 @@ use tessera_model::{
 use tessera_store::{
     Store, StoreError,
     dataset::{self, DatasetRecord},
-    indexed_files, lock, source,
+    lock, source,
     tag_ids::name_id,
     tagged_files::{self, TagSnapshot, TaggedFile},
     tags::TagDefinition,
@@ -215,30 +213,18 @@ pub(crate) fn unwritable_reason(store: &Store, record: &DatasetRecord) -> Option
 /// Whether a folder is the one of a dataset. A disk that is not connected often leaves a folder behind in which none of
 /// the known files exist.
 fn has_known_files(store: &Store, record: &DatasetRecord) -> Result<bool, StoreError> {
-    let exists = |path: &Path| {
-        // An error says nothing about the file.
-        containing_file(&record.folder, path).try_exists().unwrap_or(true)
-    };
-    let sources = store.read(|c| source::all(c, record.id))?;
-    let source = sources.iter().find(|source| source.is_dataset_folder);
-    let (mut is_new, mut last) = (true, PathBuf::new());
-    while let Some(source) = source {
-        let files = store.read(|c| indexed_files::known_files_after(c, source.row, &last))?;
-        let Some((path, _)) = files.last() else { break };
-        last.clone_from(path);
-        let mut media = files.iter().filter(|(_, file)| file.content_hash.is_some()).peekable();
-        is_new &= media.peek().is_none();
-        if media.any(|(path, _)| exists(path)) {
-            return Ok(true);
-        }
+    let source = store.read(|c| source::dataset_folder(c, record.id))?;
+    let exist = source.map(|source| known_media_exist(store, &source)).transpose()?.flatten();
+    if exist == Some(true) {
+        return Ok(true);
     }
     // The index may have lost the files since they were tagged.
     let tagged = store.read(|c| tagged_files::snapshot(c, record.id))?.files;
     // Uploads are in the index folder, and their paths begin with a dot.
     let is_own = |file: &&TaggedFile| file.path.is_relative() && !file.path.starts_with(".");
     let mut tagged = tagged.iter().filter(is_own).peekable();
-    is_new &= tagged.peek().is_none();
-    Ok(is_new || tagged.any(|file| exists(&file.path)))
+    let is_new = exist.is_none() && tagged.peek().is_none();
+    Ok(is_new || tagged.any(|file| may_exist(&record.folder, &file.path)))
 }
 
 fn unwritable(cause: &io::Error) -> String {

@@ -27,9 +27,6 @@ impl TaskError {
     /// Creates the error for a failed operation. `what` says what failed, for example "the upload could not be
     /// removed". If the disk is full or object storage cannot be reached, the task is run again later.
     pub(crate) fn io(what: &str, cause: &io::Error) -> Self {
-        if is_storage_full(cause) {
-            return Self::Postponed(StoreError::Io(PathBuf::new(), cause.kind().into()));
-        }
         Self::in_storage(format!("{what} ({})", error_name(cause)), cause)
     }
 
@@ -38,9 +35,12 @@ impl TaskError {
         Self::in_storage(format!("object storage failed: {cause}"), cause)
     }
 
-    /// Creates the error for an operation that may have used object storage. If the storage cannot be reached, the task
-    /// is run again.
+    /// Creates the error for an operation that may have used object storage. If the storage cannot be reached, or the
+    /// disk is full, the task is run again.
     pub(crate) fn in_storage(message: String, cause: &io::Error) -> Self {
+        if is_storage_full(cause) {
+            return Self::Postponed(StoreError::Io(PathBuf::new(), cause.kind().into()));
+        }
         if is_temporary(cause) { Self::Unavailable(message) } else { Self::Failed(message) }
     }
 

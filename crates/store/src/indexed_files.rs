@@ -341,6 +341,18 @@ pub fn count_media_files(connection: &Connection, source: i64) -> Result<u64> {
     query::one(connection, sql, params![source], |row| row.get(0))
 }
 
+/// Whether files of a source in a folder, or below it, are media, or their frames are.
+pub fn has_media_below(connection: &Connection, source: i64, folder: &Path) -> Result<bool> {
+    if folder.as_os_str().is_empty() {
+        return Ok(count_media_files(connection, source)? > 0);
+    }
+    // All paths that begin with the folder and a slash are between these two.
+    let [start, end] = [b'/', b'/' + 1].map(|end| [path_to_bytes(folder), &[end]].concat());
+    let sql = "SELECT count(*) FROM media
+               WHERE source = ?1 AND parent IS NULL AND path > ?2 AND path < ?3";
+    query::one(connection, sql, params![source, start, end], |row| Ok(row.get::<u64>(0)? > 0))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

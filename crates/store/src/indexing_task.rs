@@ -31,6 +31,9 @@ keyword_enum!(
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Batch {
     pub source: i64,
+    /// The folder below the source, if only this folder was to be added and its path is text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub below: Option<String>,
     /// How the files get into the folder of the source.
     #[serde(rename = "arrival")]
     pub origin: BatchOrigin,
@@ -156,8 +159,8 @@ pub fn begin_clustering(transaction: &Transaction, reindex: &IndexingTask) -> Re
 }
 
 /// Completes an indexing task and sets the status: PARTIAL INDEX after an addition, otherwise READY. If a reindex
-/// follows the addition, the reindex starts immediately and the status becomes INDEXING. `unread` says what an addition
-/// could not read.
+/// follows the addition, the reindex starts immediately and the status becomes INDEXING. `unread` says what
+/// could not be read.
 pub fn finish(transaction: &Transaction, done: &IndexingTask, unread: Option<&str>) -> Result<()> {
     set_final_state(transaction, done, "COMPLETED")?;
     let reindex_follows = done.kind == IndexingTaskKind::Addition && done.reindex;
@@ -167,10 +170,10 @@ pub fn finish(transaction: &Transaction, done: &IndexingTask, unread: Option<&st
         IndexingTaskKind::Addition => (Status::PartialIndex, 100),
     };
     match done.kind {
-        IndexingTaskKind::Addition => {
-            dataset::set_status(transaction, done.dataset, &status, progress, unread)?;
+        IndexingTaskKind::Reindex => {
+            dataset::advance_status(transaction, done.dataset, &status, progress)?;
         }
-        _ => dataset::advance_status(transaction, done.dataset, &status, progress)?,
+        _ => dataset::set_status(transaction, done.dataset, &status, progress, unread)?,
     }
     if reindex_follows {
         insert(transaction, done.dataset, IndexingTaskKind::Reindex, None, false)?;

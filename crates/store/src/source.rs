@@ -73,16 +73,20 @@ pub fn upsert(connection: &Connection, dataset: DatasetId, folder: &Path) -> Res
     query::one(connection, select, params, |row| row.get(0))
 }
 
-/// Returns the source that contains a local folder, so that no file is listed twice, or else adds a new source.
+/// Returns the source that contains a local folder, so that no file is listed twice, or else adds a new source. Returns
+/// also the path of the folder below the source.
 pub fn find_or_insert_for_folder(
     connection: &Connection,
     dataset: DatasetId,
     folder: &Path,
-) -> Result<i64> {
+) -> Result<(i64, PathBuf)> {
     let known = all(connection, dataset)?;
-    match known.iter().find(|source| folder.starts_with(&source.folder)) {
-        Some(source) => Ok(source.row),
-        None => upsert(connection, dataset, folder),
+    let below = |source: &SourceFolder| {
+        Some((source.row, folder.strip_prefix(&source.folder).ok()?.to_owned()))
+    };
+    match known.iter().find_map(below) {
+        Some(found) => Ok(found),
+        None => Ok((upsert(connection, dataset, folder)?, PathBuf::new())),
     }
 }
 
@@ -93,14 +97,20 @@ pub fn all(connection: &Connection, dataset: DatasetId) -> Result<Vec<SourceFold
     query::all(connection, &sql, params![dataset.0], read)
 }
 
+/// Returns the folder of the dataset itself.
+pub fn dataset_folder(connection: &Connection, dataset: DatasetId) -> Result<Option<SourceFolder>> {
+    let sources = all(connection, dataset)?;
+    Ok(sources.into_iter().find(|source| source.is_dataset_folder))
+}
+
 pub fn find(connection: &Connection, row: i64) -> Result<Option<SourceFolder>> {
     let sql = format!("{SELECT_SOURCE} WHERE source.row = ?1");
     let read = |row: &Row| read_source(connection.index_folder(), row);
     query::find(connection, &sql, params![row], read)
 }
 
-/// Adds the folders of uploads that the database does not know, because it is new or an older copy. In that case,
-/// everything of the dataset must be derived again. Returns whether there were such folders.
+/// Adds the folders of uploads that the database does not know, because it is new or an older copy. Returns whether
+/// there were such folders.
 pub fn add_unknown_uploads(
     connection: &Connection,
     dataset: DatasetId,
@@ -112,10 +122,6 @@ pub fn add_unknown_uploads(
     for folder in folders.iter().filter(|folder| !is_known(folder)) {
         upsert(connection, dataset, folder)?;
         any = true;
-    }
-    if any {
-        let sql = "UPDATE dataset SET extractor = 0 WHERE id = ?1";
-        query::execute(connection, sql, params![dataset.0])?;
     }
     Ok(any)
 }

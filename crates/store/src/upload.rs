@@ -9,7 +9,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::indexing_task::BatchOrigin;
-use tessera_files::staging;
+use tessera_files::{if_exists, staging};
 use tessera_model::DatasetId;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -19,9 +19,10 @@ pub struct UploadRecord {
 }
 
 impl UploadRecord {
-    /// Reads the record of a staging directory. Returns `None` if there is none or it cannot be read.
-    pub fn read(staging: &Path) -> Option<Self> {
-        serde_json::from_slice(&fs::read(record_path(staging)).ok()?).ok()
+    /// Reads the record of a staging directory. Returns `None` if there is none, or this program did not write it.
+    pub fn read(staging: &Path) -> io::Result<Option<Self>> {
+        let json = if_exists(fs::read(record_path(staging)))?;
+        Ok(json.and_then(|json| serde_json::from_slice(&json).ok()))
     }
 
     /// Writes the record durably. This accepts the upload.
@@ -46,7 +47,7 @@ pub fn remove_record(staging: &Path) {
 pub fn folders_of_dataset(uploads: &Path, dataset: DatasetId) -> io::Result<Vec<PathBuf>> {
     let mut accepted = Vec::new();
     for staging in staging::staging_dirs(uploads)? {
-        if let Some(record) = UploadRecord::read(&staging)
+        if let Some(record) = UploadRecord::read(&staging)?
             && record.dataset == dataset
             && !staging::is_in_use(&staging)
         {

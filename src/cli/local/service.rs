@@ -87,7 +87,8 @@ impl LocalService {
         if login == RequiredLogin::None && !address.ip().is_loopback() {
             return Err(LocalError::OpenOnNetwork(address).into());
         }
-        // Other programs get only the folders that they were given, but this one can use everything that it has indexed.
+        // Other programs get only the folders that they were given, but this one can use everything that it has
+        // indexed.
         let offers_all = login == RequiredLogin::Generated || settings.store.is_some();
         let deployment = Deployment::open(&data, settings)?;
         deployment.check_settings().await?;
@@ -254,8 +255,8 @@ impl LocalService {
     }
 
     /// Stops the server after it has finished open responses, and then the background work. A task that takes long to
-    /// stop is left to its thread. If the process ends before the task stops, the next start resumes the task. Tags that
-    /// are not written beside their folder by then are written when the folder is opened again.
+    /// stop is left to its thread. If the process ends before the task stops, the next start resumes the task. Tags
+    /// that are not written beside their folder by then are written when the folder is opened again.
     pub async fn stop(self) -> CliResult<()> {
         self.stop_within(TASKS_TIMEOUT).await
     }
@@ -294,7 +295,8 @@ fn open_folder(
     let id = known.map_or_else(|| deployment.add_folder(folder, None), Ok)?;
     for folder in deployment.missing_folders(id)? {
         write_message(&format!(
-            "the folder {} is missing or empty; its index can be searched until the folder is back.",
+            "the folder {} is missing or contains none of its files; its index can be searched until the folder is \
+             back.",
             folder.display()
         ));
     }

@@ -2,9 +2,9 @@
 //! were a folder.
 
 use std::{
-    io::{self, Cursor, ErrorKind, Read, Seek, SeekFrom},
+    io::{self, Cursor, ErrorKind},
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Mutex, PoisonError},
 };
 
 use tessera_parquet::{Error, FileColumn, ParquetFile, Source};
@@ -183,11 +183,22 @@ impl OpenParquet {
     }
 
     fn image(&mut self, row: u64, position: usize) -> io::Result<Option<Vec<u8>>> {
-        let image = |images: &RowImages| images.get(position).cloned().flatten();
         let index = |first: u64| usize::try_from(row.checked_sub(first)?).ok();
-        if let Some(known) = index(self.first).and_then(|at| self.images.get(at)) {
-            return Ok(image(known));
+        if index(self.first).is_none_or(|at| at >= self.images.len()) {
+            self.read_ahead(row)?;
         }
+        let images = index(self.first).and_then(|at| self.images.get(at));
+        match images.and_then(|images| images.get(position).cloned().flatten()) {
+            // Fewer rows or items of a list are read ahead if the images are large.
+            None if images.is_none() || self.table.column.is_list() => {
+                self.table.image(row, position)
+            }
+            image => Ok(image),
+        }
+    }
+
+    /// Reads a row and those after it.
+    fn read_ahead(&mut self, row: u64) -> io::Result<()> {
         // Several threads that share the rows open them only roughly in order.
         let next = self.first + self.images.len() as u64;
         let is_next = match self.images.len() {
@@ -199,11 +210,7 @@ impl OpenParquet {
         let (first, count) = if is_next { (next, ROWS_AHEAD) } else { (row, 1) };
         self.images = self.table.images(first, count)?;
         self.first = first;
-        match index(first).and_then(|at| self.images.get(at)) {
-            Some(images) => Ok(image(images)),
-            // The row is missing because fewer rows are read ahead if the images are large.
-            None => Ok(self.table.images(row, 1)?.first().and_then(image)),
-        }
+        Ok(())
     }
 }
 
@@ -221,88 +228,50 @@ impl SourceFile for Cursor<Vec<u8>> {
 struct ImageTable {
     file: ParquetFile,
     column: FileColumn,
-    failure: ReadFailure,
 }
 
 impl ImageTable {
     pub fn open(folder: &dyn OriginalFiles, path: &Path) -> io::Result<Self> {
-        let failure = ReadFailure::default();
-        let source = parquet_source(folder.open_file(path)?, &failure)?;
+        let source = parquet_source(folder.open_file(path)?)?;
         let open = || {
             let file = ParquetFile::open(source)?;
             let column = Features::of(&file).image_column(&file);
             let (_, column) = column.ok_or("it has no column of images")?;
             Ok((file, column))
         };
-        let (file, column) = open().map_err(|cause| failure.described(cause))?;
-        Ok(Self { file, column, failure })
+        let (file, column) = open().map_err(described)?;
+        Ok(Self { file, column })
     }
 
     pub fn count_rows(&self) -> io::Result<u64> {
-        self.described(self.file.count_rows())
+        self.file.count_rows().map_err(described)
     }
 
     /// Returns the paths of the images in the first `count` rows. An image without a path gives `None`.
     pub fn paths(&self, count: usize) -> io::Result<Vec<RowImages>> {
-        self.described(self.file.file_paths(self.column, count))
+        self.file.file_paths(self.column, count).map_err(described)
     }
 
     /// Returns the images of up to `count` rows (but at least one), starting at row `first`. Rows are counted from 0.
     pub fn images(&self, first: u64, count: usize) -> io::Result<Vec<RowImages>> {
-        self.described(self.file.files(self.column, first, count))
+        self.file.files(self.column, first, count).map_err(described)
     }
 
-    fn described<T>(&self, read: Result<T, Error>) -> io::Result<T> {
-        read.map_err(|cause| self.failure.described(cause))
-    }
-}
-
-/// Keeps the reason why object storage could not be read, because errors of the Parquet library do not contain it.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct ReadFailure(Arc<OnceLock<(ErrorKind, String)>>);
-
-impl ReadFailure {
-    pub fn described(&self, cause: Error) -> io::Error {
-        match self.0.get() {
-            Some((kind, reason)) => io::Error::new(*kind, reason.clone()),
-            None => io::Error::other(cause),
-        }
+    pub fn image(&self, row: u64, position: usize) -> io::Result<Option<Vec<u8>>> {
+        self.file.file(self.column, row, position).map_err(described)
     }
 }
 
-/// Makes a file the source of a Parquet reader. If the file becomes unavailable, `failure` keeps the reason.
-pub(crate) fn parquet_source(
-    file: Box<dyn SourceFile>,
-    failure: &ReadFailure,
-) -> io::Result<Source> {
+/// Returns the error of reading the file, or an error that says what is damaged.
+fn described(cause: Error) -> io::Error {
+    cause.downcast().map_or_else(io::Error::other, |cause| *cause)
+}
+
+/// Makes a file the source of a Parquet reader.
+pub(crate) fn parquet_source(file: Box<dyn SourceFile>) -> io::Result<Source> {
     if let Some(file) = file.on_this_machine() {
         return Ok(file?.into());
     }
     let length = file.length()?;
-    let reader = RemoteReader { file, failure: failure.clone() };
-    Ok(Source::remote(Box::new(reader), length))
-}
-
-struct RemoteReader {
-    file: Box<dyn SourceFile>,
-    failure: ReadFailure,
-}
-
-impl Read for RemoteReader {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let read = self.file.read(out);
-        if let Err(cause) = &read
-            && is_source_failure(cause)
-        {
-            // Only the first reason is kept.
-            let _ = self.failure.0.set((cause.kind(), cause.to_string()));
-        }
-        read
-    }
-}
-
-impl Seek for RemoteReader {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.file.seek(to)
-    }
+    Ok(Source::remote(Box::new(file), length))
 }

@@ -298,7 +298,12 @@ impl<'a> Unpacker<'a> {
         let path = self.member_path(earlier).map_err(|_| MemberError::SkipMember(LINK))?;
         let file = self.target.open(self.renamed.get(&path).unwrap_or(&path));
         let mut file = file.map_err(|_| MemberError::SkipMember(LINK))?;
-        self.write_member(name, file.length()?, &mut file, packed_bytes)
+        let (length, unpacked_before) = (file.length()?, self.unpacked_before);
+        // A copy takes no compressed bytes, so it does not count for the ratio. The total size limits the copies.
+        let written =
+            self.write_member(name, length, &mut file, || packed_bytes().saturating_add(length));
+        self.unpacked_before = unpacked_before;
+        written
     }
 
     /// Copies at most `limit` bytes of a member and detects decompression bombs.

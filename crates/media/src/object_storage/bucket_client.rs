@@ -1,7 +1,14 @@
 //! Opens a bucket by creating the client of its cloud, with credentials from the settings or from the machine.
 //! `Transport` sends the requests of that client through our own HTTP client, and limits what is read.
 
-use std::{fmt::Debug, sync::Arc, time::Duration};
+use std::{
+    fmt::Debug,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use async_trait::async_trait;
 use futures_util::StreamExt as _;
@@ -33,31 +40,35 @@ pub trait BucketClient: ObjectStore + PaginatedListStore + MultipartStore + Sign
 
 impl<T: ObjectStore + PaginatedListStore + MultipartStore + Signer> BucketClient for T {}
 
-/// Opens a bucket. Requests are not signed if the settings and the machine have no credentials.
+/// Opens a bucket. Requests are not signed if the settings and the machine have no credentials. `is_denied` is set when
+/// such a request is denied.
 pub(super) async fn open(
     settings: &StorageSettings,
     client: &StorageClient,
     bucket: &BucketUri,
+    is_denied: &Arc<AtomicBool>,
 ) -> Result<Arc<dyn BucketClient>, StorageAttemptError> {
     match bucket.service {
         CloudService::S3 => {
             let build = |transport| build_s3(settings, bucket, transport);
-            open_with(settings, client, bucket, build, AmazonS3::credentials).await
+            open_with(settings, (client, is_denied), bucket, build, AmazonS3::credentials).await
         }
         CloudService::GoogleCloud => {
             let build = |transport| build_google_cloud(settings, bucket, transport);
-            open_with(settings, client, bucket, build, GoogleCloudStorage::credentials).await
+            open_with(settings, (client, is_denied), bucket, build, GoogleCloudStorage::credentials)
+                .await
         }
         CloudService::Azure => {
             let build = |transport| build_azure(settings, bucket, transport);
-            open_with(settings, client, bucket, build, MicrosoftAzure::credentials).await
+            open_with(settings, (client, is_denied), bucket, build, MicrosoftAzure::credentials)
+                .await
         }
     }
 }
 
 async fn open_with<S: BucketClient, C: Debug + Send + Sync + 'static>(
     settings: &StorageSettings,
-    client: &StorageClient,
+    (client, is_denied): (&StorageClient, &Arc<AtomicBool>),
     bucket: &BucketUri,
     build: impl Fn(Transport) -> object_store::Result<S>,
     credentials: impl Fn(&S) -> &Arc<dyn CredentialProvider<Credential = C>>,
@@ -72,7 +83,10 @@ async fn open_with<S: BucketClient, C: Debug + Send + Sync + 'static>(
     if service == CloudService::Azure && !settings.has_azure_account() {
         return Err(StorageError::service("AZURE_STORAGE_ACCOUNT_NAME is not set").into());
     }
-    let transport = |signed| Transport::new(client, service, settings.region(), signed);
+    let transport = |signed| Transport {
+        is_denied: Arc::clone(is_denied),
+        ..Transport::new(client, service, settings.region(), signed)
+    };
     if !settings.skips_signature(service) {
         let store = build(transport(true)).map_err(unsuitable)?;
         let provider = Arc::clone(credentials(&store));
@@ -185,12 +199,14 @@ pub(crate) struct Transport {
     signed: bool,
     /// Whether the requests ask for the role of the machine.
     for_role: bool,
+    /// Whether a request without a signature was denied.
+    is_denied: Arc<AtomicBool>,
 }
 
 impl Transport {
     pub fn new(client: &StorageClient, service: CloudService, region: &str, signed: bool) -> Self {
         let (client, region) = (client.clone(), region.to_owned());
-        Self { client, service, region, signed, for_role: false }
+        Self { client, service, region, signed, for_role: false, is_denied: Arc::default() }
     }
 
     pub fn signed(&self) -> bool {
@@ -246,7 +262,11 @@ impl Transport {
         let description = timeout(self.client.read_timeout, description).await;
         let description = description.ok().and_then(Result::ok).unwrap_or_default();
         let keyless = (!self.signed).then_some(self.service);
-        StorageError::from_response(status.as_u16(), &description, keyless).into()
+        let error = StorageError::from_response(status.as_u16(), &description, keyless);
+        if !self.signed && matches!(error, StorageError::Denied(_)) {
+            self.is_denied.store(true, Ordering::Relaxed);
+        }
+        error.into()
     }
 }
 
@@ -301,7 +321,7 @@ mod tests {
         let settings = StorageSettings::from_env(variables).unwrap();
         let bucket = super::super::ObjectUri::parse(uri).unwrap().bucket;
         let client = StorageClient::new(&settings, Duration::from_secs(1)).unwrap();
-        let store = open(&settings, &client, &bucket).await.unwrap();
+        let store = open(&settings, &client, &bucket, &Arc::default()).await.unwrap();
         let path = Path::parse("a b.jpg").unwrap();
         let url = store.signed_url(Method::GET, &path, Duration::from_mins(1)).await.unwrap();
         url.as_str().split('?').next().unwrap().to_owned()

@@ -76,6 +76,8 @@ impl ObjectReader {
     fn read_chunk(&mut self) -> io::Result<()> {
         let closed = || unavailable("the deployment is being closed".to_owned());
         let mut body = self.body.take().ok_or_else(closed)?;
+        // If reading fails, these bytes are not before the new position of the body.
+        self.chunk = Bytes::new();
         body.seek(self.position);
         let next = async move {
             let chunk = body.next().await;

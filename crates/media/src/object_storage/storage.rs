@@ -3,7 +3,10 @@
 use std::{
     collections::HashMap,
     ops::Range,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -68,8 +71,16 @@ pub struct ObjectStorage {
     client: StorageClient,
     settings: StorageSettings,
     pub(crate) retry_policy: RetryPolicy,
-    /// The buckets in use. The client of a bucket keeps its credentials until they expire.
-    buckets: Arc<Mutex<HashMap<BucketUri, Arc<dyn BucketClient>>>>,
+    buckets: Arc<Mutex<HashMap<BucketUri, OpenBucket>>>,
+}
+
+/// A bucket in use. Its client keeps its credentials until they expire.
+#[derive(Debug)]
+struct OpenBucket {
+    client: Arc<dyn BucketClient>,
+    /// Whether a request without a signature was denied, so that the credentials have to be requested again. The role
+    /// of the machine may not have responded in time.
+    is_denied: Arc<AtomicBool>,
 }
 
 impl ObjectStorage {
@@ -148,12 +159,16 @@ impl ObjectStorage {
         bucket: &BucketUri,
     ) -> Result<Arc<dyn BucketClient>, StorageAttemptError> {
         let buckets = || self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(store) = buckets().get(bucket) {
-            return Ok(Arc::clone(store));
+        if let Some(open) = buckets().get(bucket)
+            && !open.is_denied.load(Ordering::Relaxed)
+        {
+            return Ok(Arc::clone(&open.client));
         }
-        let store = bucket_client::open(&self.settings, &self.client, bucket).await?;
-        buckets().insert(bucket.clone(), Arc::clone(&store));
-        Ok(store)
+        let is_denied = Arc::default();
+        let client = bucket_client::open(&self.settings, &self.client, bucket, &is_denied).await?;
+        let open = OpenBucket { client: Arc::clone(&client), is_denied };
+        buckets().insert(bucket.clone(), open);
+        Ok(client)
     }
 }
 

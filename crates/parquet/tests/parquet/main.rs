@@ -2,7 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::sync::Arc;
+use std::{
+    io::{self, Read, Seek, SeekFrom},
+    sync::Arc,
+};
 
 use parquet::{
     data_type::{DataType, FixedLenByteArrayType, FloatType, Int64Type},
@@ -10,7 +13,7 @@ use parquet::{
     schema::parser::parse_message_type,
 };
 use serde_json::{Value, json};
-use tessera_parquet::{Columns, Error, FileColumn, ParquetFile};
+use tessera_parquet::{Columns, Error, FileColumn, ParquetFile, Source};
 
 /// The same 40 rows in two groups, with pages of version 1 and 2, written by
 /// `pyarrow.parquet.write_table(table, name, compression=..., data_page_version=..., row_group_size=30)`.
@@ -256,6 +259,9 @@ fn lists_have_their_files_in_order() {
     let files = lengths(file.files(column, 0, 5).unwrap());
     assert_eq!(files, [vec![Some(3), Some(4)], vec![], vec![Some(5)], vec![None; 2], vec![]]);
     assert_eq!(lengths(file.files(column, 2, 1).unwrap()), [[Some(5)]]);
+    let alone = [(0, 1), (2, 0), (3, 0), (0, 2)];
+    let alone = alone.map(|(row, at)| file.file(column, row, at).unwrap().map(|file| file.len()));
+    assert_eq!(alone, [Some(4), Some(5), None, None]);
 }
 
 #[test]
@@ -266,6 +272,29 @@ fn repeated_large_files_are_not_read_together() {
     let bytes: Vec<u8> = REPEATED.to_vec();
     let cut = ParquetFile::open(bytes[..bytes.len() / 2].to_vec());
     assert!(cut.is_err());
+}
+
+/// A file on a disk that fails.
+struct FailingDisk;
+
+impl Read for FailingDisk {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::Error::from_raw_os_error(5))
+    }
+}
+
+impl Seek for FailingDisk {
+    fn seek(&mut self, _: SeekFrom) -> io::Result<u64> {
+        Ok(0)
+    }
+}
+
+#[test]
+fn an_error_of_the_disk_is_told_from_a_damaged_file() {
+    let failed = ParquetFile::open(Source::remote(Box::new(FailingDisk), 1_000)).err().unwrap();
+    assert_eq!(failed.downcast::<io::Error>().unwrap().raw_os_error(), Some(5));
+    let damaged = ParquetFile::open(vec![0; 1_000]).err().unwrap();
+    assert!(damaged.downcast::<io::Error>().is_err());
 }
 
 #[test]

@@ -41,10 +41,14 @@ pub fn extract(bytes: &[u8]) -> Result<Features, DecodeError> {
     compute_features(&decoded.pixels, decoded.original)
 }
 
-/// Computes the features of regions of one image, in the order of `regions`. The image is decoded only once.
-pub fn extract_regions(bytes: &[u8], regions: &[Region]) -> Result<Vec<Features>, DecodeError> {
+/// Computes the features of regions of one image, in the order of `regions`. The image is decoded only once. A region
+/// whose features cannot be computed gives `None`.
+pub fn extract_regions(
+    bytes: &[u8],
+    regions: &[Region],
+) -> Result<Vec<Option<Features>>, DecodeError> {
     let parts = decode_regions(bytes, regions, with_spare_pixels(THUMBNAIL_SIDE))?;
-    parts.map(|(pixels, size)| compute_features(&pixels, size)).collect()
+    Ok(parts.map(|(pixels, size)| compute_features(&pixels, size).ok()).collect())
 }
 
 /// Returns the pixels of regions of one image, and their sizes in the original. The image is decoded only once. The

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use uuid::Uuid;
 
 use super::prelude::*;
-use crate::usecase::Enrichments;
+use crate::usecase::{Enrichments, ServiceError};
 use tessera_encoder::Encoder;
 use tessera_model::IMPORTED_EMBEDDINGS;
 use tessera_store::{captions::CaptionLanguage, dataset::DatasetRecord};
@@ -31,7 +31,7 @@ pub(crate) async fn datasets(
 ) -> Result<Json<Vec<DatasetBody>>, Problem> {
     let bodies = |deployment: &Deployment| {
         let records = deployment.offered_datasets()?.into_iter();
-        Ok(records.map(|record| dataset_body(deployment, record)).collect())
+        records.map(|record| dataset_body(deployment, record)).collect()
     };
     Ok(Json(state.spawn_blocking(bodies).await?))
 }
@@ -48,16 +48,19 @@ pub(crate) async fn dataset(
     DatasetPath(id): DatasetPath,
 ) -> Result<Json<DatasetBody>, Problem> {
     let body = move |deployment: &Deployment| {
-        deployment.require_dataset(id).map(|record| dataset_body(deployment, record))
+        deployment.require_dataset(id).and_then(|record| dataset_body(deployment, record))
     };
     Ok(Json(state.spawn_blocking(body).await?))
 }
 
 /// Describes a dataset. Whether its folder is missing is read from the disk.
-pub(crate) fn dataset_body(deployment: &Deployment, record: DatasetRecord) -> DatasetBody {
+pub(crate) fn dataset_body(
+    deployment: &Deployment,
+    record: DatasetRecord,
+) -> Result<DatasetBody, ServiceError> {
     let waiting = deployment.waiting_reason_of(&record);
-    DatasetBody {
-        folder_missing: Deployment::folder_is_missing(&record),
+    Ok(DatasetBody {
+        folder_missing: deployment.folder_is_missing(record.id)?,
         id: record.id,
         display_name: record.name,
         status: Some(legacy_status(&record.status).to_owned()),
@@ -73,7 +76,7 @@ pub(crate) fn dataset_body(deployment: &Deployment, record: DatasetRecord) -> Da
             updated_at: record.updated_at.map(format_iso8601),
             ..DatasetExtras::default()
         }),
-    }
+    })
 }
 
 /// Returns which enrichments a dataset has.

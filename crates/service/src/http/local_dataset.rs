@@ -99,7 +99,7 @@ pub(crate) async fn rename_dataset(
         return Err(invalid("Input should have no control characters"));
     }
     let rename = move |deployment: &Deployment| {
-        deployment.rename_dataset(id, &name).map(|record| dataset_body(deployment, record))
+        deployment.rename_dataset(id, &name).and_then(|record| dataset_body(deployment, record))
     };
     Ok(Json(state.spawn_blocking(rename).await?))
 }
@@ -143,7 +143,7 @@ pub(crate) async fn cancel_indexing(
     DatasetPath(id): DatasetPath,
 ) -> Result<Json<DatasetBody>, Problem> {
     let cancel = move |deployment: &Deployment| {
-        deployment.cancel_indexing(id).map(|record| dataset_body(deployment, record))
+        deployment.cancel_indexing(id).and_then(|record| dataset_body(deployment, record))
     };
     Ok(Json(state.spawn_blocking(cancel).await?))
 }

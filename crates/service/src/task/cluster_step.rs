@@ -15,6 +15,7 @@ use super::{
     several_processes::{is_shared, shared_similar_members},
 };
 use crate::task_error::TaskError;
+use tessera_media::ingest::file_names::printable_path;
 use tessera_model::{DatasetId, EntityType, Granularity};
 use tessera_search::{
     cluster::{
@@ -277,7 +278,7 @@ fn no_media_reason(context: &TaskContext, dataset: DatasetId) -> Result<String, 
         Some((path, reason)) => format!(
             "none of its {} files can be opened as a picture, for example {}: {reason}",
             skipped.len(),
-            path.display()
+            printable_path(path)
         ),
     })
 }

@@ -7,7 +7,7 @@ use crate::task_error::TaskError;
 use tessera_media::ingest::{KnownFile, ListingComparison, diff};
 use tessera_model::{DatasetId, Status};
 use tessera_store::{
-    dataset, indexed_files,
+    Store, dataset, indexed_files,
     indexing_task::{self, IndexingTaskKind},
     lock, source,
 };
@@ -24,19 +24,39 @@ impl FoldersToCompare {
     /// Compares the next folder. Returns whether there was one.
     pub(crate) fn compare_next(&self, worker: &WorkerContext) -> bool {
         let Some(dataset) = lock(&self.0).pop_front() else { return false };
-        // A rescan reports a bucket that cannot be listed before the folder is added here. If the storage or the store
-        // fails later, the folder is compared at the next start.
-        let _ = compare(worker, dataset);
+        let failure = match compare(worker, dataset) {
+            Err(TaskError::Failed(why) | TaskError::Unavailable(why)) => Some(why),
+            // The store fails, so nothing can be noted in it.
+            Err(_) => return true,
+            Ok(()) => None,
+        };
+        if !worker.is_stopped() {
+            note_comparison(&worker.store, dataset, failure.as_deref());
+        }
         true
     }
 }
 
+/// Notes why the folder of a dataset could not be compared, or that it could.
+pub(crate) fn note_comparison(store: &Store, id: DatasetId, failure: Option<&str>) {
+    const NOT_COMPARED: &str = "The folder could not be compared with its index";
+    let note = failure.map(|why| format!("{NOT_COMPARED}, so the index may be outdated: {why}"));
+    // If the store fails, requests report it.
+    let _ = store.write(|tx| {
+        let Some(record) = dataset::find(tx, id)? else { return Ok(()) };
+        let is_noted = record.fatal_error.as_ref().is_some_and(|it| it.starts_with(NOT_COMPARED));
+        // What an addition could not read stays, unless there is something new.
+        let rests = matches!(record.status, Status::Ready | Status::PartialIndex);
+        if !rests || record.fatal_error == note || (note.is_none() && !is_noted) {
+            return Ok(());
+        }
+        dataset::set_status(tx, id, &record.status, record.progress, note.as_deref())
+    });
+}
+
 fn compare(worker: &WorkerContext, id: DatasetId) -> Result<(), TaskError> {
     let store = &worker.store;
-    let sources = store.read(|c| source::all(c, id))?;
-    let Some(source) = sources.iter().find(|source| source.is_dataset_folder) else {
-        return Ok(());
-    };
+    let Some(source) = store.read(|c| source::dataset_folder(c, id))? else { return Ok(()) };
     let known = known_files(worker, source.row);
     let is_same =
         match worker.originals.compare(&source.folder, known).map_err(TaskError::Failed)? {

@@ -17,7 +17,7 @@ use std::{
 
 use super::encoding_runs::EncodingRuns;
 use crate::{
-    originals::Originals,
+    originals::{Originals, is_of_process},
     settings::{DeploymentSettings, InjectedFailure},
     tag_file::TagWriter,
     task_error::TaskError,
@@ -163,7 +163,9 @@ impl WorkerContext {
     /// Opens the folder or bucket of a source.
     pub fn open_source(&self, source: &SourceFolder) -> Result<Box<dyn OriginalFiles>, TaskError> {
         self.originals.open(&source.folder).map_err(|cause| {
-            let remedy = if self.store.is_on_server() {
+            let remedy = if is_of_process(&cause) {
+                "let the service open more files (ulimit -n), and open the dataset again"
+            } else if self.store.is_on_server() {
                 "every worker needs it at the same path, or it has to be in object storage"
             } else {
                 "restore it and open the dataset again"

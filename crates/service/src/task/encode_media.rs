@@ -3,14 +3,13 @@
 
 use std::{
     collections::{HashMap, hash_map::Entry},
-    io::Read as _,
     path::Path,
 };
 
 use super::{
     TaskContext,
     context::{ProgressRange, fraction},
-    extract_media::MAX_FILE_BYTES,
+    extract_media::read_picture,
     member_features::Scope,
 };
 use crate::{task_error::TaskError, usecase::UNREADABLE_MODEL};
@@ -32,13 +31,14 @@ use tessera_store::{
 const BATCH_SIZE: usize = 32;
 
 /// Encodes the media that have no vector of the dataset's own model, except media that the model rejects. Without a
-/// model, deletes the vectors and labels of a previous model, but keeps imported embeddings.
+/// model, deletes the vectors and labels of a previous model, but keeps imported embeddings. Returns why the dataset
+/// has no vectors of its model, if the model rejects all media.
 pub(crate) fn encode_media(
     context: &TaskContext,
     dataset: DatasetId,
     scope: Scope,
     progress: &ProgressRange,
-) -> Result<(), TaskError> {
+) -> Result<Option<String>, TaskError> {
     let record = context.store.read(|c| dataset::find(c, dataset))?.ok_or(TaskError::Stopped)?;
     let model = context.models.of(&record);
     let model = model.map_err(|_| TaskError::Failed(UNREADABLE_MODEL.to_owned()))?;
@@ -48,11 +48,11 @@ pub(crate) fn encode_media(
         let applied = model.map(applied);
         context.write(|tx| applied_model::replace(tx, dataset, applied.as_ref()))?;
     }
-    let Some(model) = model else { return Ok(()) };
+    let Some(model) = model else { return Ok(None) };
     let rows =
         context.store.read(|c| vectors::without_model_vector(c, dataset, scope.source_row()))?;
     let mut pictures = ModelPictures::new(context, model.input_side());
-    let mut done = 0;
+    let (mut done, mut rejection) = (0, None);
     let run = context.encoding.begin(dataset, rows.len());
     for batch in rows.chunks(BATCH_SIZE) {
         if !progress.report(fraction(done, rows.len())) {
@@ -64,9 +64,13 @@ pub(crate) fn encode_media(
             run.set_done(done + encoded_here);
             encoded_here += 1;
             // Calls are not made in parallel, because each call uses all cores already.
-            let Ok(encoded) = model.encode_image(pixels) else { return };
-            vectors.push((row, encoded.vector));
-            labels.extend(encoded.label.map(|label| (row, bounded(&label.labels))));
+            match model.encode_image(pixels) {
+                Ok(encoded) => {
+                    vectors.push((row, encoded.vector));
+                    labels.extend(encoded.label.map(|label| (row, bounded(&label.labels))));
+                }
+                Err(reason) => rejection = Some(reason),
+            }
         })?;
         context.write(|tx| {
             vectors::MODEL_VECTORS.upsert_all(tx, &vectors)?;
@@ -74,7 +78,9 @@ pub(crate) fn encode_media(
         })?;
         done += batch.len();
     }
-    Ok(())
+    let encoded = context.store.read(|c| vectors::model_vector_counts(c, dataset))?.0;
+    let rejection = rejection.filter(|_| encoded == 0);
+    Ok(rejection.map(|reason| format!("the model encodes no media of this dataset: {reason}")))
 }
 
 fn applied(model: &Encoder) -> AppliedModel {
@@ -177,12 +183,8 @@ impl<'a> ModelPictures<'a> {
                 free.insert(self.context.open_source(&found.ok_or(TaskError::Stopped)?)?)
             }
         };
-        let mut bytes = Vec::new();
-        let read = folder
-            .open_file(path)
-            .and_then(|file| file.take(MAX_FILE_BYTES).read_to_end(&mut bytes));
-        match read {
-            Ok(_) => Ok(Some(bytes)),
+        match read_picture(&**folder, path) {
+            Ok(bytes) => Ok(Some(bytes)),
             Err(cause) if is_source_failure(&cause) => Err(TaskError::storage(&cause)),
             Err(_) => Ok(None),
         }

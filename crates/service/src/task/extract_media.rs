@@ -3,7 +3,7 @@
 //! memory.
 
 use std::{
-    io::{self, Read as _, Seek as _},
+    io::{self, ErrorKind, Read as _, Seek as _},
     panic::{AssertUnwindSafe, catch_unwind},
     path::Path,
     sync::{
@@ -19,7 +19,7 @@ use crate::task_error::TaskError;
 use tessera_media::ingest::{
     FileStat, FileToExtract, OriginalFiles, ScannedFile, SourceFile, VideoError, VideoInput,
     embedded_text::{self, EmbeddedText},
-    is_unavailable, read_error_name, read_first_bytes, unrecognized_reason,
+    is_denied, is_unavailable, read_error_name, read_first_bytes, unrecognized_reason,
     video::{FFMPEG_MISSING, VideoFrame, sample_animation, sample_frames},
 };
 use tessera_picture::{PictureFormat, VideoContainer};
@@ -27,11 +27,12 @@ use tessera_search::index::{self, Features};
 use tessera_store::{
     Transaction, dataset,
     indexed_files::{self, FileWithoutMedia, IndexedFile},
+    is_storage_full,
     picture_pack::PackedPictures,
     source::SourceFolder,
 };
 
-pub(super) const MAX_FILE_BYTES: u64 = 256 << 20;
+const MAX_FILE_BYTES: u64 = 256 << 20;
 const BATCH_ROWS: usize = 64;
 /// The number of threads for files in object storage, which mostly wait for responses.
 const REMOTE_READERS: usize = 8;
@@ -60,7 +61,7 @@ enum ExtractError {
     Skipped(String),
     /// The system cannot read the file now, which says nothing about its content. The message says why.
     Unread(String),
-    /// The source cannot be reached, which says nothing about the file.
+    /// The source cannot be reached, or there is no space for the file, which says nothing about the file.
     Unavailable(io::Error),
 }
 
@@ -180,6 +181,14 @@ fn examine(
     Ok(FileOutcome::Image(features, embedded_text::read(&bytes), digest))
 }
 
+/// Reads the whole file of a picture.
+pub(super) fn read_picture(folder: &dyn OriginalFiles, path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    folder.open_file(path)?.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
+    let is_too_large = bytes.len() as u64 > MAX_FILE_BYTES;
+    if is_too_large { Err(ErrorKind::FileTooLarge.into()) } else { Ok(bytes) }
+}
+
 fn examine_video(
     context: &TaskContext,
     mut video: Box<dyn SourceFile>,
@@ -234,11 +243,11 @@ fn extract_features(bytes: &[u8]) -> Result<Features, String> {
 }
 
 fn unreadable(cause: io::Error) -> ExtractError {
-    if is_unavailable(&cause) {
+    if is_unavailable(&cause) || is_storage_full(&cause) {
         return ExtractError::Unavailable(cause);
     }
     let reason = format!("cannot be read ({})", read_error_name(&cause));
-    if cause.raw_os_error().is_some() {
+    if cause.raw_os_error().is_some() || is_denied(&cause) {
         ExtractError::Unread(reason)
     } else {
         ExtractError::Skipped(reason)
@@ -364,8 +373,12 @@ mod tests {
         let reason = |cause| match unreadable(cause) {
             ExtractError::Unread(reason) => (true, reason),
             ExtractError::Skipped(reason) => (false, reason),
-            ExtractError::Unavailable(cause) => panic!("{cause}"),
+            ExtractError::Unavailable(cause) => (false, format!("not the file: {cause}")),
         };
+        let denied = io::Error::new(ErrorKind::PermissionDenied, "access is denied");
+        assert_eq!(reason(denied), (true, "cannot be read (access is denied)".to_owned()));
+        let full = io::Error::new(ErrorKind::StorageFull, "no space");
+        assert_eq!(reason(full), (false, "not the file: no space".to_owned()));
         let open_files = io::Error::from_raw_os_error(24);
         assert_eq!(reason(open_files), (true, "cannot be read (Too many open files)".to_owned()));
         let wrong = io::Error::other("the row has no image");

@@ -6,24 +6,21 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    io::{self, Read as _},
+    io, mem,
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
 };
 
 use super::{
     TaskContext,
-    extract_media::{extract_media, percent},
+    extract_media::{extract_media, percent, read_picture},
     several_processes::extract_in_ranges,
 };
-use crate::{
-    originals::{FOLDER_MISSING, is_missing, storage_location},
-    task_error::TaskError,
-};
+use crate::{task_error::TaskError, uploads::SkippedMembers};
 use rayon::prelude::*;
 use tessera_files::staging::ARCHIVE_FILE_NAME;
 use tessera_media::ingest::{
-    FolderScan, KnownFile, OriginalFiles, ScannedFile, diff, is_source_failure,
+    FolderScan, KnownFile, OriginalFiles, ScannedFile, diff, is_unavailable,
     sidecar::{self, SidecarData, place_boxes, push_name},
     unpack::{ArchiveKind, UnpackError, UnpackLimits},
 };
@@ -39,23 +36,15 @@ use tessera_store::{
     source::{self as sources, SourceFolder},
 };
 
-/// Updates the store to match a folder. The files in `missing` are listed among the skipped files.
+/// Updates the store to match a folder. The skipped members of its archive are listed among the skipped files.
 pub fn index_source(
     context: &TaskContext,
     indexing_task: i64,
     source: &SourceFolder,
-    missing: &MissingFiles,
+    members: &SkippedMembers,
 ) -> Result<(), TaskError> {
     let store = &context.store;
     let known = store.read(|c| indexed_files::known_files(c, source.row))?;
-    if source.is_dataset_folder
-        && !known.is_empty()
-        && storage_location(&source.folder).is_none()
-        && is_missing(&source.folder)
-    {
-        // A disk that is not connected must not empty the index.
-        return Err(TaskError::Failed(FOLDER_MISSING.to_owned()));
-    }
     let folder = &*context.open_source(source)?;
     let scan = context.originals.scan(&source.folder, &source.patterns);
     let mut scan = scan.map_err(|cause| TaskError::in_storage(cause.to_string(), &cause))?;
@@ -77,12 +66,13 @@ pub fn index_source(
         let skipped = scan.skipped.iter().map(|(path, reason)| (path, &**reason));
         // If a file has several reasons, the last one counts.
         let skipped: BTreeMap<_, _> =
-            skipped.chain(missing.iter().map(|(path, reason)| (path, &**reason))).collect();
+            skipped.chain(members.iter().map(|(path, reason)| (path, &**reason))).collect();
         let skipped =
             skipped.iter().map(|(path, reason)| FileWithoutMedia { path, stat: None, reason });
         indexed_files::mark_skipped(tx, source.row, skipped)
     })?;
     let reading = sidecar::read(folder, &scan);
+    require_complete(&reading)?;
     let described: BTreeSet<_> = reading.sidecars.iter().chain(reading.problems.keys()).collect();
     changes.added_or_modified.retain(|(found, _)| !described.contains(&found.path));
     let (files, all) = (&changes.added_or_modified, scan.files.len());
@@ -109,16 +99,15 @@ fn add_kept_media(scan: &mut FolderScan, known: &BTreeMap<PathBuf, KnownFile>) {
     scan.files.sort_by(|a, b| a.path.cmp(&b.path));
 }
 
-pub(crate) type MissingFiles = Vec<(PathBuf, String)>;
-
-/// Brings the files into the folder, unless they are already there. Returns the files that are missing.
+/// Brings the files into the folder, unless they are already there. Returns the members of an archive that were
+/// skipped.
 pub(crate) fn fetch_batch(
     context: &TaskContext,
     source: &SourceFolder,
     origin: &BatchOrigin,
-) -> Result<MissingFiles, TaskError> {
+) -> Result<SkippedMembers, TaskError> {
     match origin {
-        BatchOrigin::InPlace | BatchOrigin::ObjectStorage(_) => Ok(MissingFiles::new()),
+        BatchOrigin::InPlace | BatchOrigin::ObjectStorage(_) => Ok(SkippedMembers::new()),
         BatchOrigin::Archive(extension) => unpack_batch(context, source, extension),
     }
 }
@@ -127,51 +116,53 @@ pub(crate) fn fetch_batch(
 pub(crate) fn finish_unpacking(
     context: &TaskContext,
     source: &SourceFolder,
-) -> Result<MissingFiles, TaskError> {
+) -> Result<SkippedMembers, TaskError> {
     let record = context.originals.uploads.record_of_unpacked(&source.folder);
     let record = record.map_err(|cause| TaskError::io("the upload could not be read", &cause))?;
     match record.map(|record| record.origin) {
         Some(BatchOrigin::Archive(extension)) => unpack_batch(context, source, &extension),
-        _ => Ok(MissingFiles::new()),
+        _ => Ok(SkippedMembers::new()),
     }
 }
 
-/// Unpacks the archive of a batch, and removes the archive.
+/// Unpacks the archive of a batch, and removes the archive. Returns the members that were skipped, also if it was
+/// unpacked before.
 fn unpack_batch(
     context: &TaskContext,
     source: &SourceFolder,
     extension: &str,
-) -> Result<MissingFiles, TaskError> {
-    let whole = PathBuf::from(format!("{ARCHIVE_FILE_NAME}{extension}"));
+) -> Result<SkippedMembers, TaskError> {
     let unknown = || TaskError::Failed("the format of the uploaded archive is unknown".to_owned());
-    let kind = ArchiveKind::from_name(&whole.to_string_lossy()).ok_or_else(unknown)?;
+    let name = format!("{ARCHIVE_FILE_NAME}{extension}");
+    let kind = ArchiveKind::from_name(&name).ok_or_else(unknown)?;
     let limits = UnpackLimits { disk: context.settings.disk.clone(), ..UnpackLimits::default() };
     let uploads = &context.originals.uploads;
     // The folder has a name of its own, because a worker that lost the task may still be writing its folder.
     let target = source.folder.with_extension(context.fence().to_string());
     let unpacked = uploads.unpack(&source.folder, &target, kind, limits, context.stop_flag());
-    let unpacked = unpacked.map_err(|unfinished| match unfinished {
+    let failed = |cause| TaskError::io("the archive could not be unpacked", &cause);
+    let is_unpacked = unpacked.map_err(|unfinished| match unfinished {
         UnpackError::Cancelled => TaskError::Stopped,
-        UnpackError::Io(cause) => TaskError::io("the archive could not be unpacked", &cause),
+        UnpackError::Io(cause) => failed(cause),
     })?;
-    let Some(unpacked) = unpacked else { return Ok(MissingFiles::new()) };
-    // Inside this transaction, no other worker can take the task.
-    context
-        .write(|_| Ok(uploads.publish(&source.folder, &target)))?
-        .map_err(|cause| TaskError::io("the archive could not be unpacked", &cause))?;
-    let skipped = unpacked.skipped.into_iter();
-    let mut missing: MissingFiles =
-        skipped.map(|(name, reason)| (PathBuf::from(name.as_str()), reason.to_owned())).collect();
-    if let Some(damage) = unpacked.damage_reason {
-        missing.push((whole, damage.to_owned()));
-    } else if unpacked.unreported > 0 {
-        missing.push((whole, format!("{} more members were passed over", unpacked.unreported)));
+    if is_unpacked {
+        // Inside this transaction, no other worker can take the task.
+        let published = context.write(|_| Ok(uploads.publish(&source.folder, &target)))?;
+        published.map_err(failed)?;
     }
-    Ok(missing)
+    uploads.skipped_members(&source.folder).map_err(failed)
 }
 
 /// The number of media that are processed at a time, which bounds the memory.
 const MEDIA_AT_A_TIME: usize = 1_000;
+
+/// Fails if the source could not be reached while sidecars were read, because the media that they describe would lose
+/// their texts.
+fn require_complete(reading: &SidecarData) -> Result<(), TaskError> {
+    let failure = reading.failure.clone();
+    let failure = failure.map(|(kind, reason)| TaskError::storage(&io::Error::new(kind, reason)));
+    failure.map_or(Ok(()), Err)
+}
 
 /// Updates texts and objects to match the sidecars. Sidecars with errors are listed among the skipped files, but their
 /// valid parts are used.
@@ -188,6 +179,7 @@ fn apply_sidecars(
     let images = pictures.iter().filter(|picture| !picture.is_frame);
     let sizes = images.map(|image| (&*image.path, (image.width, image.height)));
     place_boxes(folder, &mut reading, sizes);
+    require_complete(&reading)?;
     let reading = &reading;
     context.write(|tx| {
         let files = scan.files.iter().map(|found| (&*found.path, found.stat));
@@ -200,6 +192,10 @@ fn apply_sidecars(
         let is_read =
             |path: &Path| reading.sidecars.contains(path) && !reading.problems.contains_key(path);
         descriptions::mark_read(tx, source.row, files.filter(|(path, _)| is_read(path)))?;
+        let unread = pictures.iter().filter(|picture| reading.unread.contains(&picture.path));
+        for picture in unread {
+            indexed_files::forget_modified(tx, source.row, &picture.path)?;
+        }
         let mut is_outdated = false;
         for pictures in pictures.chunks(MEDIA_AT_A_TIME) {
             let texts = pictures.iter().map(|picture| (picture, text_of(reading, picture)));
@@ -214,7 +210,7 @@ fn apply_sidecars(
         }
         if is_outdated { search_new_captions(tx, source.dataset) } else { Ok(()) }
     })?;
-    extract_objects(context, folder, &changed_objects(context, pictures, reading)?)
+    extract_objects(context, source.row, folder, &changed_objects(context, pictures, reading)?)
 }
 
 /// Makes changed captions searchable before the indexing task ends, even if it fails. A large dataset is left as it is,
@@ -242,7 +238,24 @@ fn text_of(reading: &SidecarData, picture: &DescribedMedia) -> TextMetadata {
     for label in picture.embedded.labels_beside(&text.labels) {
         push_name(&mut text.labels, label);
     }
+    if reading.keeps_known(&picture.path) {
+        keep_known(&mut text, &picture.text);
+    }
     text
+}
+
+/// Adds the known texts of a picture to those of the sidecars that could be read.
+fn keep_known(text: &mut TextMetadata, known: &TextMetadata) {
+    text.caption = text.caption.take().or_else(|| known.caption.clone());
+    for (names, known) in [(&mut text.labels, &known.labels), (&mut text.tags, &known.tags)] {
+        let found = mem::replace(names, known.clone());
+        for name in &found {
+            push_name(names, name);
+        }
+    }
+    for (name, value) in &known.extra_columns {
+        text.extra_columns.entry(name.clone()).or_insert_with(|| value.clone());
+    }
 }
 
 fn changed_objects(
@@ -253,7 +266,11 @@ fn changed_objects(
     let mut changed = Vec::new();
     context.store.read(|c| {
         // Boxes belong to images, not to all frames of a video.
-        let images: Vec<_> = pictures.into_iter().filter(|picture| !picture.is_frame).collect();
+        let mut images = pictures;
+        images.retain(|image| {
+            let is_kept = || sidecar_objects(reading, image).is_empty();
+            !(image.is_frame || (reading.keeps_known(&image.path) && is_kept()))
+        });
         for images in images.chunks(MEDIA_AT_A_TIME) {
             let objects = images.iter().map(|image| (image.row, sidecar_objects(reading, image)));
             let objects: Vec<_> = objects.collect();
@@ -282,50 +299,64 @@ struct ChangedObjects {
     objects: Vec<LabeledRegion>,
 }
 
-/// Extracts the objects in pictures. A picture that cannot be opened has no objects, unless its source has failed.
+/// Extracts the objects in pictures. A picture that cannot be read keeps its objects, and is read again by the next
+/// indexing task.
 fn extract_objects(
     context: &TaskContext,
+    source: i64,
     folder: &dyn OriginalFiles,
     pictures: &[ChangedObjects],
 ) -> Result<(), TaskError> {
     for batch in pictures.chunks(BATCH_SIZE) {
         context.check_cancelled()?;
-        let extracted: Vec<Vec<Features>> = batch
+        let extracted: Vec<Option<ObjectFeatures>> = batch
             .par_iter()
             .map(|picture| match extract_from_picture(folder, picture) {
-                Err(cause) if is_source_failure(&cause) => Err(TaskError::storage(&cause)),
-                extracted => Ok(extracted.unwrap_or_default()),
+                Err(cause) if is_unavailable(&cause) => Err(TaskError::storage(&cause)),
+                extracted => Ok(extracted.ok()),
             })
             .collect::<Result<_, _>>()?;
-        let detected: Vec<_> = batch
-            .iter()
-            .zip(&extracted)
-            .map(|(changed, features)| (changed.picture.row, detected_objects(changed, features)))
-            .collect();
-        let thumbnails = extracted.iter().flatten().map(|features| &*features.thumbnail);
-        let packed = context.put_pictures(thumbnails)?;
-        context.write(|tx| object::replace_all(tx, &detected, &packed))?;
+        let (mut detected, mut unread) = (Vec::new(), Vec::new());
+        for (changed, features) in batch.iter().zip(&extracted) {
+            match features {
+                Some(features) => {
+                    detected.push((changed.picture.row, detected_objects(changed, features)));
+                }
+                None => unread.push(&*changed.picture.path),
+            }
+        }
+        let features = extracted.iter().flatten().flatten().flatten();
+        let packed = context.put_pictures(features.map(|features| &*features.thumbnail))?;
+        context.write(|tx| {
+            object::replace_all(tx, &detected, &packed)?;
+            unread.iter().try_for_each(|path| indexed_files::forget_modified(tx, source, path))
+        })?;
     }
     Ok(())
 }
 
 fn detected_objects<'a>(
     changed: &'a ChangedObjects,
-    features: &'a [Features],
+    features: &'a [Option<Features>],
 ) -> Vec<DetectedObject<'a>> {
     let objects = changed.objects.iter().zip(features);
-    objects.map(|(object, features)| DetectedObject { object, features }).collect()
+    let detected = |(object, features): (_, &'a Option<_>)| {
+        Some(DetectedObject { object, features: features.as_ref()? })
+    };
+    objects.filter_map(detected).collect()
 }
+
+/// The features of the objects in a picture, in their order. Those of an object that cannot be computed are missing.
+type ObjectFeatures = Vec<Option<Features>>;
 
 fn extract_from_picture(
     folder: &dyn OriginalFiles,
     changed: &ChangedObjects,
-) -> io::Result<Vec<Features>> {
+) -> io::Result<ObjectFeatures> {
     if changed.objects.is_empty() {
         return Ok(Vec::new());
     }
-    let mut bytes = Vec::new();
-    folder.open_file(&changed.picture.path)?.read_to_end(&mut bytes)?;
+    let bytes = read_picture(folder, &changed.picture.path)?;
     let regions: Vec<_> = changed.objects.iter().map(|object| object.region).collect();
     let extracted = catch_unwind(AssertUnwindSafe(|| index::extract_regions(&bytes, &regions)));
     Ok(extracted.ok().and_then(Result::ok).unwrap_or_default())

@@ -19,6 +19,7 @@ mod several_processes;
 mod text_step;
 mod wake_signal;
 
+pub(crate) use compare_folder::note_comparison;
 pub(crate) use context::STORAGE_UNREACHABLE;
 use context::TaskContext;
 pub use context::WorkerContext;
@@ -32,4 +33,4 @@ pub const EXTRACTOR_VERSION: u32 = 11;
 
 /// The version that is stored until everything has been extracted again, so that an interruption neither ends the
 /// extraction nor restarts it.
-const INCOMPLETE: u32 = 1 << 16 | EXTRACTOR_VERSION;
+pub(crate) const INCOMPLETE: u32 = 1 << 16 | EXTRACTOR_VERSION;

@@ -1,7 +1,10 @@
 //! Runs an indexing task. Its results are written in the transaction that ends it, so that an interruption leaves
 //! either the old or the new state of the dataset. The end of a task also says which files could not be added.
 
-use std::path::PathBuf;
+use std::{
+    mem,
+    path::{Path, PathBuf},
+};
 
 use super::{
     EXTRACTOR_VERSION, INCOMPLETE, TaskContext, WorkerContext,
@@ -13,15 +16,20 @@ use super::{
     several_processes::{SearchTableUpdate, drop_former_tables},
     text_step::{LanguageUpdate, TextVectorUpdate},
 };
-use crate::{originals::storage_location, settings::InjectedFailure, task_error::TaskError};
+use crate::{
+    originals::{FOLDER_MISSING, storage_location},
+    settings::InjectedFailure,
+    task_error::TaskError,
+};
 use tessera_media::ingest::{EXCLUDED, file_names::printable_path};
 use tessera_model::{DatasetId, FileKind, local_files::HIDDEN, text::count_with_noun};
 use tessera_store::{
     Connection, StoreError, captions, dataset, indexed_files,
-    indexing_task::{self, IndexingTask, IndexingTaskKind},
+    indexing_task::{self, Batch, IndexingTask, IndexingTaskKind},
     lease::LeasedTask,
     moved_files::{self, KnownCopies},
-    remove_ranges, source,
+    remove_ranges,
+    source::{self, SourceFolder},
 };
 
 /// The progress when all files are extracted.
@@ -74,7 +82,7 @@ fn write_result(
     running: &IndexingTask,
     result: &IndexingResult,
 ) -> Result<(), StoreError> {
-    let (language, clusters, text_vectors, members) = result;
+    let (language, clusters, text_vectors, members, problem) = result;
     context.write_end(|tx| {
         language.write(tx)?;
         clusters.write(tx)?;
@@ -85,9 +93,9 @@ fn write_result(
         if running.kind == IndexingTaskKind::Creation {
             dataset::set_extractor(tx, running.dataset, EXTRACTOR_VERSION)?;
         }
-        let batch = running.batch.as_ref();
-        let unread = batch.map(|batch| unread_files(tx, batch.source)).transpose()?.flatten();
-        indexing_task::finish(tx, running, unread.as_deref())
+        let batch = running.batch.as_ref().filter(|_| problem.is_none());
+        let unread = batch.map(|batch| unread_files(tx, batch)).transpose()?.flatten();
+        indexing_task::finish(tx, running, problem.as_deref().or(unread.as_deref()))
     })?;
     // Indexes in memory are of the previous generation.
     context.indexes.release(running.dataset);
@@ -96,7 +104,9 @@ fn write_result(
     Ok(())
 }
 
-type IndexingResult = (LanguageUpdate, ClusterUpdate, TextVectorUpdate, SearchTableUpdate);
+/// The last element says which sources are missing, or why the dataset's own model encoded nothing.
+type IndexingResult =
+    (LanguageUpdate, ClusterUpdate, TextVectorUpdate, SearchTableUpdate, Option<String>);
 
 /// Clusters and embeds a scope whose files are in the store. `from` is the progress so far.
 fn cluster_and_embed(
@@ -110,12 +120,12 @@ fn cluster_and_embed(
     let (encoding, clustering) =
         (progress.subrange(0.0, ENCODING_SHARE), progress.subrange(ENCODING_SHARE, 1.0));
     // The media are encoded first, because clusters and texts include the labels of the model.
-    encode_media(context, dataset, scope, &encoding)?;
+    let rejected = encode_media(context, dataset, scope, &encoding)?;
     let clusters = ClusterUpdate::compute(context, (running.row, dataset), scope, &clustering)?;
     let language = LanguageUpdate::compute(context, dataset, scope)?;
     let text_vectors = TextVectorUpdate::compute(context, dataset, scope, language.language)?;
     let members = SearchTableUpdate::prepare(context, dataset, scope, &clusters, &text_vectors)?;
-    Ok((language, clusters, text_vectors, members))
+    Ok((language, clusters, text_vectors, members, rejected))
 }
 
 fn run_creation(
@@ -126,20 +136,56 @@ fn run_creation(
     let record = store.read(|c| dataset::find(c, id))?.ok_or(TaskError::Stopped)?;
     let copies = store.read(|c| moved_files::known_copies(c, id))?;
     let outdated = record.extractor != EXTRACTOR_VERSION;
+    let is_upload = |source: &SourceFolder| context.originals.uploads.contains(&source.folder);
+    let mut sources = store.read(|c| source::all(c, id))?;
+    // The files of a batch do not change, but its addition may have failed. Uploads exist nowhere else.
+    sources.retain(|source| {
+        let is_remote = storage_location(&source.folder).is_some();
+        source.is_dataset_folder || outdated || is_upload(source) || is_remote
+    });
+    // Nothing is cleared before all folders are known to be there.
+    let missing = leave_out_missing(context, &mut sources)?;
     if outdated && record.extractor != INCOMPLETE {
+        if let Some(missing) = missing {
+            let why = "this version of the program has to read all files again";
+            return Err(TaskError::Failed(format!("{why}. {missing}")));
+        }
         context.write(|tx| dataset::clear_derived(tx, id, INCOMPLETE))?;
     }
-    for source in store.read(|c| source::all(c, id))? {
-        // The files of a batch do not change, but its addition may have failed. Uploads exist nowhere else.
-        let is_upload = context.originals.uploads.contains(&source.folder);
-        let is_remote = storage_location(&source.folder).is_some();
-        if source.is_dataset_folder || outdated || is_upload || is_remote {
-            let missing = if is_upload { finish_unpacking(context, &source)? } else { Vec::new() };
-            index_source(context, running.row, &source, &missing)?;
-        }
+    for source in &sources {
+        let skipped =
+            if is_upload(source) { finish_unpacking(context, source)? } else { Vec::new() };
+        index_source(context, running.row, source, &skipped)?;
     }
     follow_moved(context, id, &copies)?;
-    cluster_and_embed(context, running, Scope::Everything, EXTRACTION_SHARE)
+    let mut result = cluster_and_embed(context, running, Scope::Everything, EXTRACTION_SHARE)?;
+    result.4 = missing.or(result.4);
+    Ok(result)
+}
+
+/// Removes the missing sources from `sources`, so that their media are kept, and returns a sentence about them. Fails
+/// if the folder of the dataset is missing.
+fn leave_out_missing(
+    context: &TaskContext,
+    sources: &mut Vec<SourceFolder>,
+) -> Result<Option<String>, TaskError> {
+    let mut names = Vec::new();
+    for source in mem::take(sources) {
+        if !context.originals.is_missing(&context.store, &source)? {
+            sources.push(source);
+        } else if source.is_dataset_folder {
+            return Err(TaskError::Failed(FOLDER_MISSING.to_owned()));
+        } else {
+            names.push(source.public_name());
+        }
+    }
+    let names = names.join(", ");
+    Ok((!names.is_empty()).then(|| {
+        format!(
+            "{names}: missing, or without any of its files, so its media are kept as they were. Connect its disk or \
+             restore it. To drop its media, remove the dataset and open the dataset's folder again"
+        )
+    }))
 }
 
 fn run_addition(
@@ -149,11 +195,18 @@ fn run_addition(
     let batch = running.batch.as_ref().ok_or(TaskError::Stopped)?;
     let found = context.store.read(|c| source::find(c, batch.source))?;
     let source = found.ok_or_else(|| TaskError::Failed("the batch has no folder".to_owned()))?;
+    let mut sources = vec![source];
+    let missing = leave_out_missing(context, &mut sources)?;
     let copies = context.store.read(|c| moved_files::known_copies(c, running.dataset))?;
-    let missing = fetch_batch(context, &source, &batch.origin)?;
-    index_source(context, running.row, &source, &missing)?;
+    for source in &sources {
+        let skipped = fetch_batch(context, source, &batch.origin)?;
+        index_source(context, running.row, source, &skipped)?;
+    }
     follow_moved(context, running.dataset, &copies)?;
-    cluster_and_embed(context, running, Scope::Batch(source.row), EXTRACTION_SHARE)
+    let scope = Scope::Batch(batch.source);
+    let mut result = cluster_and_embed(context, running, scope, EXTRACTION_SHARE)?;
+    result.4 = missing.or(result.4);
+    Ok(result)
 }
 
 /// Keeps the tags of the files that were moved. Then the tags beside the dataset are read or written again, because the
@@ -179,11 +232,21 @@ fn run_reindex(context: &TaskContext, running: &IndexingTask) -> Result<Indexing
 /// The number of files that are named.
 const NAMED: usize = 3;
 
-/// Returns a sentence about the files of an added source that did not become media. Returns `None` if all files that
-/// should have become media did.
-fn unread_files(connection: &Connection, source: i64) -> tessera_store::Result<Option<String>> {
-    let is_empty = indexed_files::count_media_files(connection, source)? == 0;
-    let mut files = indexed_files::skipped_in_source(connection, source)?;
+/// Returns a sentence about the added files that did not become media. Returns `None` if all files that should have
+/// become media did.
+fn unread_files(connection: &Connection, batch: &Batch) -> tessera_store::Result<Option<String>> {
+    let below = Path::new(batch.below.as_deref().unwrap_or_default());
+    let is_empty = !indexed_files::has_media_below(connection, batch.source, below)?;
+    let mut files = indexed_files::skipped_in_source(connection, batch.source)?;
+    let is_excluded = |(path, reason): &(PathBuf, String)| {
+        reason == EXCLUDED && below.starts_with(path) && is_empty
+    };
+    if files.iter().any(is_excluded) {
+        let why =
+            "a pattern of the dataset excludes the folder; rescan the dataset with other patterns";
+        return Ok(Some(format!("nothing was added: {why}")));
+    }
+    files.retain(|(path, _)| path.starts_with(below));
     files.retain(|(_, reason)| ![HIDDEN, EXCLUDED].contains(&reason.as_str()));
     if is_empty {
         let empty = || "it contains no pictures or videos".to_owned();

@@ -20,7 +20,7 @@ use tessera_files::{
 use tessera_media::{
     ingest::{
         SourceFile,
-        unpack::{ArchiveKind, UnpackError, UnpackLimits, UnpackReport, UnpackTarget, unpack_into},
+        unpack::{ArchiveKind, UnpackError, UnpackLimits, UnpackTarget, unpack_into},
     },
     object_storage::{
         BlockingStorage, BucketFolder, INTERRUPTED_AFTER, ObjectReader, StorageError,
@@ -28,6 +28,8 @@ use tessera_media::{
 };
 use tessera_model::DatasetId;
 use tessera_store::upload::UploadRecord;
+
+use super::{SKIPPED_MEMBERS, skipped_members};
 
 const FOLDER: &str = "uploads";
 /// The number of concurrent uploads. Each has a part of a file in memory.
@@ -143,7 +145,7 @@ impl BucketUploads {
         (kind, limits): (ArchiveKind, UnpackLimits),
         scratch: &Path,
         stop: &AtomicBool,
-    ) -> Result<Option<UnpackReport>, UnpackError> {
+    ) -> Result<bool, UnpackError> {
         let id = location.parent().map(name_of).unwrap_or_default();
         let name = format!("{FOLDER}/{id}/{ARCHIVE_FILE_NAME}");
         let open = || -> io::Result<Box<dyn SourceFile>> {
@@ -153,20 +155,35 @@ impl BucketUploads {
         let is_there = || self.contains_object(name.clone());
         if !is_there().map_err(UnpackError::Io)? {
             // The process was killed after unpacking, but before the end of the indexing task.
-            return Ok(None);
+            return Ok(false);
         }
         let prefix = format!("{FOLDER}/{id}/{}", name_of(location));
         let mut target = BucketUnpackTarget::new(&self.storage, &self.folder, prefix, scratch);
         let report = match unpack_into(&open, kind, &mut target, limits, stop) {
             // The previous worker of this task continued, and has already written the same objects.
             Err(UnpackError::Io(_)) if is_there().is_ok_and(|is_there| !is_there) => {
-                return Ok(None);
+                return Ok(false);
             }
             report => report?,
         };
-        let folder = self.folder.clone();
-        self.run(async move { folder.delete(&name).await }).map_err(UnpackError::Io)?;
-        Ok(Some(report))
+        let (folder, path) = (self.folder.clone(), skipped_name(location));
+        let record = skipped_members(report, kind)?;
+        let replaced = async move {
+            if let Some(record) = record {
+                folder.put(&path, record.into()).await?;
+            }
+            folder.delete(&name).await
+        };
+        self.run(replaced).map_err(UnpackError::Io)?;
+        Ok(true)
+    }
+
+    pub(super) fn read_skipped_members(&self, location: &Path) -> io::Result<Option<Vec<u8>>> {
+        let (folder, name) = (self.folder.clone(), skipped_name(location));
+        if !self.contains_object(name.clone())? {
+            return Ok(None);
+        }
+        self.run(async move { folder.read(&name).await }).map(Some)
     }
 
     /// Returns the identifier of the upload at a location, if the location is in the bucket.
@@ -219,6 +236,12 @@ fn name_of(path: &Path) -> String {
 
 fn record_name(id: &str) -> String {
     format!("{FOLDER}/{id}.json")
+}
+
+/// Returns the name of the record beside the files at a location.
+fn skipped_name(location: &Path) -> String {
+    let id = location.parent().map(name_of).unwrap_or_default();
+    format!("{FOLDER}/{id}/{SKIPPED_MEMBERS}")
 }
 
 pub(crate) struct BucketUnpackTarget<'a> {

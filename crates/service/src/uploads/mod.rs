@@ -8,8 +8,9 @@ use std::{
 };
 
 use tessera_files::{
+    if_exists,
     staging::{self, ARCHIVE_FILE_NAME, StagingDir},
-    sync_dir, sync_tree,
+    sync_dir, sync_tree, write_durably,
 };
 use tessera_media::ingest::unpack::{ArchiveKind, UnpackError, UnpackLimits, UnpackReport, unpack};
 use tessera_model::DatasetId;
@@ -18,6 +19,30 @@ use tessera_store::upload::{self, UploadRecord};
 mod bucket_uploads;
 
 pub(crate) use bucket_uploads::BucketUploads;
+
+/// The record of the members of an archive that were skipped.
+const SKIPPED_MEMBERS: &str = "skipped.json";
+
+/// The members of an archive that were not unpacked, each with the reason. A damaged archive is one of them.
+pub(crate) type SkippedMembers = Vec<(PathBuf, String)>;
+
+/// Returns the record of the members that were skipped, if there are any.
+fn skipped_members(
+    report: UnpackReport,
+    kind: ArchiveKind,
+) -> Result<Option<Vec<u8>>, UnpackError> {
+    let whole = PathBuf::from(format!("{ARCHIVE_FILE_NAME}{}", kind.as_str()));
+    let skipped = report.skipped.into_iter();
+    let mut members: SkippedMembers =
+        skipped.map(|(name, reason)| (PathBuf::from(name.as_str()), reason.to_owned())).collect();
+    if let Some(damage) = report.damage_reason {
+        members.push((whole, damage.to_owned()));
+    } else if report.unreported > 0 {
+        members.push((whole, format!("{} more members were passed over", report.unreported)));
+    }
+    let record = (!members.is_empty()).then(|| serde_json::to_vec(&members)).transpose();
+    record.map_err(|cause| UnpackError::Io(cause.into()))
+}
 
 #[derive(Debug)]
 pub(crate) struct AcceptedUploads {
@@ -69,7 +94,7 @@ impl AcceptedUploads {
         let Some(upload) = location.parent() else { return Ok(None) };
         match self.bucket_of(location) {
             Some(bucket) => bucket.read_record(upload),
-            None => Ok(UploadRecord::read(upload)),
+            None => UploadRecord::read(upload),
         }
     }
 
@@ -88,7 +113,8 @@ impl AcceptedUploads {
     }
 
     /// Unpacks an archive. On this machine, it is unpacked into the folder `unpacked`, which [`Self::publish`] turns
-    /// into its location. Returns `None` if the archive was unpacked before.
+    /// into its location. Returns whether there was something to unpack, because the archive may have been unpacked
+    /// before.
     pub(crate) fn unpack(
         &self,
         location: &Path,
@@ -96,21 +122,35 @@ impl AcceptedUploads {
         kind: ArchiveKind,
         limits: UnpackLimits,
         stop: &AtomicBool,
-    ) -> Result<Option<UnpackReport>, UnpackError> {
+    ) -> Result<bool, UnpackError> {
         if let Some(bucket) = self.bucket_of(location) {
             return bucket.unpack(location, (kind, limits), &self.local, stop);
         }
         let archive = location.with_file_name(ARCHIVE_FILE_NAME);
         if !archive.exists() && location.exists() {
             // The process was killed after unpacking, but before the end of the indexing task.
-            return Ok(None);
+            return Ok(false);
         }
         let report = unpack(&archive, kind, unpacked, limits, stop).inspect_err(|_| {
             // The next run begins again, and a full disk needs the space until then.
             let _ = fs::remove_dir_all(unpacked);
         })?;
         sync_tree(unpacked).map_err(UnpackError::Io)?;
-        Ok(Some(report))
+        if let Some(record) = skipped_members(report, kind)? {
+            let path = location.with_file_name(SKIPPED_MEMBERS);
+            write_durably(&path, record).map_err(UnpackError::Io)?;
+        }
+        Ok(true)
+    }
+
+    /// Returns the members that were skipped when the archive at a location was unpacked. They are recorded beside the
+    /// files, because the archive is removed.
+    pub(crate) fn skipped_members(&self, location: &Path) -> io::Result<SkippedMembers> {
+        let record = match self.bucket_of(location) {
+            Some(bucket) => bucket.read_skipped_members(location)?,
+            None => if_exists(fs::read(location.with_file_name(SKIPPED_MEMBERS)))?,
+        };
+        record.map_or(Ok(Vec::new()), |record| Ok(serde_json::from_slice(&record)?))
     }
 
     /// Turns the folder `unpacked` into the location of the files. Removes the archive, and what previous workers

@@ -169,11 +169,12 @@ impl Deployment {
             let batch = match batch {
                 BatchFolder::None => None,
                 BatchFolder::Uploaded(folder, origin) => {
-                    Some(Batch { source: source::upsert(tx, id, &folder)?, origin })
+                    Some(Batch { source: source::upsert(tx, id, &folder)?, below: None, origin })
                 }
                 BatchFolder::InPlace(folder, origin) => {
-                    let source = source::find_or_insert_for_folder(tx, id, &folder)?;
-                    Some(Batch { source, origin })
+                    let (source, below) = source::find_or_insert_for_folder(tx, id, &folder)?;
+                    let below = below.to_str().filter(|below| !below.is_empty());
+                    Some(Batch { source, below: below.map(str::to_owned), origin })
                 }
             };
             indexing_task::begin(tx, id, kind, batch.as_ref(), reindex).map(Ok)

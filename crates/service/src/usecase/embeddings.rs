@@ -15,6 +15,7 @@ use tessera_encoder::{HashedFile, fingerprint, hash_file};
 use tessera_media::ingest::{
     FolderScan,
     embeddings::{EmbeddingFile, EmbeddingRow},
+    file_names::printable_path,
     sidecar::FileIndex,
 };
 use tessera_model::{Coverage, DatasetId, EmbeddingExport, EmbeddingImport, EntityType};
@@ -114,6 +115,7 @@ impl Deployment {
         is_dry_run: bool,
     ) -> Result<EmbeddingImport, LocalError> {
         self.require_no_common_model()?;
+        self.require_folder(id).map_err(unlistable)?;
         let file = EmbeddingFile::open(file, names).map_err(LocalError::Unusable)?;
         let applied = applied(&file)?;
         // An error of the store rolls the transaction back, so the outcome of the file is kept beside it.
@@ -145,6 +147,7 @@ impl Deployment {
     /// # Errors
     /// The dataset has none, or a task is running on it.
     pub fn remove_embeddings(&self, id: DatasetId) -> Result<String, LocalError> {
+        self.require_folder(id).map_err(unlistable)?;
         let removed = self.change_at_rest(id, "remove embeddings", |tx, _| {
             let applied = applied_model::find(tx, id)?.map(|(applied, _)| applied.record);
             let Some(record) = applied.filter(|record| record.is_imported) else {
@@ -180,7 +183,10 @@ fn applied(file: &EmbeddingFile) -> Result<AppliedModel, LocalError> {
     let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let hashed = |path: &Path| match hash_file(path) {
         Ok(sha256) => Ok(HashedFile { path: name(path), sha256 }),
-        Err(error) => Err(LocalError::Unusable(format!("cannot read {}: {error}", path.display()))),
+        Err(error) => {
+            let path = printable_path(path);
+            Err(LocalError::Unusable(format!("cannot read {path}: {error}")))
+        }
     };
     let files = file.files().map(hashed).collect::<Result<Vec<_>, _>>()?;
     let record = ModelRecord {

@@ -39,7 +39,7 @@ impl ServiceError {
     }
 
     /// Returns the message for the user of this machine.
-    pub(super) fn sentence(&self) -> String {
+    pub(crate) fn sentence(&self) -> String {
         match self {
             Self::NotFound(text)
             | Self::Forbidden(text)

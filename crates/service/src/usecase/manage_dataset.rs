@@ -6,7 +6,7 @@ use super::{ServiceError, search::until_current};
 use crate::{
     Deployment,
     opened_archive::remove_unpacked,
-    originals::{FOLDER_MISSING, is_missing, storage_location},
+    originals::{FOLDER_MISSING, storage_location},
 };
 use tessera_media::{
     ingest::{EXCLUDED, FolderChanges, FolderScan},
@@ -17,7 +17,7 @@ use tessera_model::{
 };
 use tessera_retrieval::RetrievalError;
 use tessera_store::{
-    QueryError, Transaction,
+    QueryError, StoreError, Transaction,
     dataset::{self, DatasetRecord},
     export, indexed_files,
     indexing_task::{self, IndexingTaskKind},
@@ -38,9 +38,20 @@ pub(crate) struct RemovedDataset {
 }
 
 impl Deployment {
-    /// Whether the folder of a dataset is on this machine, and is missing, unreadable or empty.
-    pub(crate) fn folder_is_missing(record: &DatasetRecord) -> bool {
-        storage_location(&record.folder).is_none() && is_missing(&record.folder)
+    /// Whether the folder of a dataset is on this machine and is missing, as [`Originals::is_missing`] says.
+    ///
+    /// [`Originals::is_missing`]: crate::originals::Originals::is_missing
+    pub(crate) fn folder_is_missing(&self, id: DatasetId) -> Result<bool, StoreError> {
+        let source = self.store.read(|c| source::dataset_folder(c, id))?;
+        source.map_or(Ok(false), |source| self.originals.is_missing(&self.store, &source))
+    }
+
+    /// Fails if the folder of a dataset is missing, because an indexing task would fail.
+    pub(crate) fn require_folder(&self, id: DatasetId) -> Result<(), ServiceError> {
+        if self.folder_is_missing(id)? {
+            return Err(ServiceError::Conflict(FOLDER_MISSING.to_owned()));
+        }
+        Ok(())
     }
 
     pub(crate) fn local_dataset(&self, id: DatasetId) -> Result<LocalDataset, ServiceError> {
@@ -48,7 +59,7 @@ impl Deployment {
         let excluded =
             self.store.read(|c| indexed_files::count_skipped_for_reason(c, id, EXCLUDED))?;
         Ok(LocalDataset {
-            folder_missing: Self::folder_is_missing(&record),
+            folder_missing: self.folder_is_missing(id)?,
             uploads: self.count_uploads(id)?,
             excluded,
             patterns: record.patterns,
@@ -149,9 +160,7 @@ impl Deployment {
             }
             return Ok(RescanResult { changes: None, is_indexing });
         }
-        if is_missing(&record.folder) {
-            return Err(ServiceError::Conflict(FOLDER_MISSING.to_owned()));
-        }
+        self.require_folder(id)?;
         let (changes, is_indexing) = until_current(|| self.rescan_folder(id, patterns))?;
         if is_indexing {
             self.tasks.wake();

@@ -342,3 +342,79 @@ async fn a_folder_without_media_and_a_manifest_are_rejected_with_the_reason() {
     let same = add(&deployment, "s3://team/set").unwrap();
     assert_eq!(add(&deployment, "s3://team/set/").unwrap(), same);
 }
+
+/// A row of the sidecar, whose picture has as many objects.
+fn row(name: &str, objects: usize) -> String {
+    let boxes = vec![[0.0, 0.0, 20.0, 20.0]; objects];
+    let categories = vec!["door"; objects];
+    let row = json!({"file_name": name, "caption": "a wide gray field",
+                     "objects": {"bbox": boxes, "categories": categories}});
+    format!("{row}\n")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_known_stays_while_a_sidecar_or_picture_cannot_be_read() {
+    const SIDECAR: &str = "team/set/metadata.jsonl";
+    let storage = storage().await;
+    storage.put(SIDECAR, row("p003.png", 1).as_bytes());
+    let service = served(Place::new(&[]), &storage).await;
+    let rescan = format!("/local/dataset/{}/rescan", service.dataset);
+    let described = || {
+        let count = |table: &str| service.place.count(table);
+        (
+            count("media WHERE parent IS NULL AND caption IS NOT NULL"),
+            count("media WHERE parent IS NOT NULL"),
+        )
+    };
+    assert_eq!(described(), (1, 1));
+    let denied = FakeFailure::S3Error(403, "AccessDenied");
+    let sidecar_denied = ("p012.png", SIDECAR, denied.clone());
+    let picture_denied = ("p013.png", "team/set/p003.png", denied);
+    for (new, name, failure) in [sidecar_denied, picture_denied] {
+        storage.put(&format!("team/set/{new}"), &picture(12));
+        storage.put(SIDECAR, row("p003.png", 2).as_bytes());
+        storage.fail_object(name, failure);
+        assert_eq!(answer(service.post(&rescan)).await.0, 200);
+        service.deployment.wait_until_idle().await;
+        assert_eq!(service.record().await["status_new"], "READY", "{name}");
+        assert_eq!(described(), (1, 1), "{name}");
+        storage.recover();
+    }
+    // The file that could not be read is read again, although nothing has changed.
+    assert_eq!(answer(service.post(&rescan)).await.0, 200);
+    service.deployment.wait_until_idle().await;
+    assert_eq!(described(), (1, 2));
+    // A service that does not respond postpones the task.
+    storage.put(SIDECAR, row("p004.png", 1).as_bytes());
+    storage.fail_object(SIDECAR, FakeFailure::S3Error(503, "SlowDown"));
+    assert_eq!(answer(service.post(&rescan)).await.0, 200);
+    let waits = async {
+        while service.deployment.waiting_reason().is_none() {
+            sleep(Duration::from_millis(20)).await;
+        }
+    };
+    timeout(Duration::from_mins(1), waits).await.unwrap();
+    assert_eq!(described(), (1, 2));
+    storage.recover();
+    service.deployment.wait_until_idle().await;
+    assert_eq!(described(), (1, 1));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_folder_that_cannot_be_compared_is_noted_in_its_record() {
+    let storage = storage().await;
+    let service = served(Place::new(&[]), &storage).await;
+    let rescan = format!("/local/dataset/{}/rescan", service.dataset);
+    for failures in [1, 0] {
+        // The check succeeds, and the listing fails.
+        storage.fail_next([FakeFailure::None]);
+        storage.fail_next(vec![FakeFailure::S3Error(403, "AccessDenied"); failures]);
+        assert_eq!(answer(service.post(&rescan)).await.0, 200);
+        service.deployment.wait_until_idle().await;
+        let record = service.record().await;
+        let message = record["fatal_error_msg"].as_str().unwrap_or_default();
+        let expected = "The folder could not be compared with its index";
+        assert_eq!(message.starts_with(expected), failures > 0, "{record}");
+        assert_eq!(record["status_new"], "READY");
+    }
+}

@@ -274,7 +274,7 @@ async fn a_missing_folder_is_shown_and_comes_back() {
     let names = service.names("").await;
     let (folder, away) = (service.place.pictures.path(), service.place.data.path().join("away"));
     fs::rename(folder, &away).unwrap();
-    for _ in ["the folder is missing", "a mount point is empty"] {
+    for stray in [None, Some(".DS_Store"), Some("notes.txt")] {
         let record = service.good(&service.of_dataset("")).await;
         assert_eq!((&record["folder_missing"], &record["n_images"]), (&true.into(), &12.into()));
         assert_eq!(service.good("/api/v1/datasets").await[0], record);
@@ -284,9 +284,13 @@ async fn a_missing_folder_is_shown_and_comes_back() {
         assert_no_path(&problem, &service.place);
         assert_eq!(service.place.add(&service.deployment), service.dataset, "it can be opened");
         assert_eq!(service.names("").await, names, "the index can be read");
-        let _ = fs::create_dir(folder);
+        // A mount point is empty, and then contains a file that is not of the dataset.
+        fs::create_dir_all(folder).unwrap();
+        stray.map(|name| fs::write(folder.join(name), "x").unwrap());
     }
-    fs::remove_dir(folder).unwrap();
+    let (status, problem) = service.manage("/rescan").await;
+    assert_eq!(status, 409, "{problem}");
+    fs::remove_dir_all(folder).unwrap();
     fs::rename(&away, folder).unwrap();
     assert_eq!(service.good(&service.of_dataset("")).await, available);
     assert_eq!(service.rescan().await["indexing"], false);

@@ -54,10 +54,11 @@ async fn a_moved_or_copied_index_folder_has_its_own_uploads() {
 #[tokio::test]
 async fn an_opened_archive_is_the_same_dataset_in_a_moved_index_folder() {
     let files = zip(&new(12..15));
-    let place = Place::new(&[("set.zip", files)]);
+    // The name of the folder is the one of a file in which a program could describe what was unpacked.
+    let place = Place::new(&[("unpacked.json.zip", files)]);
     let opened = |place: &Place| {
         let deployment = place.open();
-        let dataset = deployment.add_folder(&place.picture("set.zip"), None).unwrap();
+        let dataset = deployment.add_folder(&place.picture("unpacked.json.zip"), None).unwrap();
         (deployment, dataset)
     };
     let (deployment, dataset) = opened(&place);
@@ -68,7 +69,7 @@ async fn an_opened_archive_is_the_same_dataset_in_a_moved_index_folder() {
     deployment.wait_until_idle().await;
     let datasets = deployment.datasets().unwrap();
     let found: Vec<_> = datasets.iter().map(|it| (it.id, it.name.as_str(), it.n_images)).collect();
-    assert_eq!((again, found), (dataset, vec![(dataset, "set", 3)]));
+    assert_eq!((again, found), (dataset, vec![(dataset, "unpacked.json", 3)]));
 }
 
 #[tokio::test]
@@ -95,8 +96,10 @@ async fn a_lost_upload_is_named_and_left_out_of_exports() {
     let rescan = format!("/local/dataset/{}/rescan", service.dataset);
     assert_eq!(answer(service.post(&rescan)).await.0, 200);
     service.deployment.wait_until_idle().await;
-    let reason = service.record().await["fatal_error_msg"].take();
-    let expected = format!("the folder {name} cannot be opened (No such file or directory)");
+    let mut record = service.record().await;
+    assert_eq!((&record["status_new"], &record["n_images"]), (&"READY".into(), &15.into()));
+    let reason = record["fatal_error_msg"].take();
+    let expected = format!("{name}: missing, or without any of its files, so its media are kept");
     assert!(reason.as_str().unwrap().starts_with(&expected), "{reason}");
     assert_no_path(&reason, &service.place);
 }

@@ -9,7 +9,7 @@ use tessera_service::{DeploymentSettings, InjectedFailure};
 
 use crate::{
     change::new,
-    support::{Place, Service, pictures},
+    support::{Place, Service, answer, picture, pictures},
 };
 
 /// A folder with three new images, which the deployment may be allowed to read.
@@ -68,6 +68,48 @@ async fn adding_a_folder_again_adds_only_new_files() {
     service.deployment.wait_until_idle().await;
     let names = service.names("").await;
     assert_eq!(names.len(), 16, "every media once: {names:?}");
+}
+
+#[tokio::test]
+async fn a_missing_folder_that_is_added_again_keeps_its_media() {
+    let folder = batch();
+    let service = Service::with(reading(folder.path())).await;
+    assert_eq!(process(&service, folder.path(), "&auto_reindex=true").await.0, 200);
+    service.deployment.wait_until_idle().await;
+    // The disk of the folder is not connected, and leaves an empty folder behind.
+    for (name, _) in new(12..15) {
+        std::fs::remove_file(folder.path().join(name)).unwrap();
+    }
+    assert_eq!(process(&service, folder.path(), "&auto_reindex=true").await.0, 200);
+    service.deployment.wait_until_idle().await;
+    let record = service.record().await;
+    assert_eq!((&record["status_new"], &record["n_images"]), (&json!("READY"), &json!(15)));
+    let message = record["fatal_error_msg"].as_str().unwrap();
+    assert!(message.contains("so its media are kept as they were"), "{message}");
+    assert_eq!(service.deployment.missing_folders(service.dataset).unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_folder_inside_the_dataset_is_judged_alone() {
+    let mut files = pictures(2);
+    files.extend([("broken.jpg", b"\xff\xd8\xff\xe0".to_vec()), ("raw/a.png", picture(7))]);
+    let service = Service::with(DeploymentSettings::default()).await;
+    for (name, bytes) in files {
+        service.place.put(name, &bytes);
+    }
+    let raw = service.place.picture("raw");
+    assert_eq!(process(&service, &raw, "").await.0, 200);
+    service.deployment.wait_until_idle().await;
+    assert_eq!(service.record().await["fatal_error_msg"], Value::Null, "nothing of broken.jpg");
+    let patterns = json!({"include": [], "exclude": ["raw/"]});
+    let rescan = format!("/local/dataset/{}/rescan", service.dataset);
+    assert_eq!(answer(service.post(&rescan).json(&patterns)).await.0, 200);
+    service.deployment.wait_until_idle().await;
+    assert_eq!(process(&service, &raw, "").await.0, 200);
+    service.deployment.wait_until_idle().await;
+    let expected = "nothing was added: a pattern of the dataset excludes the folder; \
+                    rescan the dataset with other patterns";
+    assert_eq!(service.record().await["fatal_error_msg"], expected);
 }
 
 #[tokio::test]

@@ -9,14 +9,17 @@ use std::{
 
 use rusqlite::Connection;
 use serde_json::json;
-use tessera_service::InjectedFailure;
+use tessera_service::{EXTRACTOR_VERSION, InjectedFailure};
 use tessera_store::{params, query};
 use uuid::Uuid;
 
 use crate::{
-    change::{archived, new, uploads, zip},
+    change::{archived, new, tar, uploads, zip},
     support::{Place, Service, pictures},
 };
+
+/// The version of a dataset of which only a part is extracted again.
+const INCOMPLETE: u32 = 1 << 16 | EXTRACTOR_VERSION;
 
 /// A dataset as after a crash during its first indexing.
 const TORN: &str = "
@@ -43,7 +46,7 @@ async fn indexing_resumes_after_a_crash() {
 }
 
 #[tokio::test]
-async fn an_interrupted_extraction_of_everything_continues_with_the_uploads() {
+async fn nothing_is_cleared_while_the_folder_is_missing() {
     let service = Service::of_pictures().await;
     service.added(uploads(12..14)).await;
     let before = media_ids(&service);
@@ -51,15 +54,48 @@ async fn an_interrupted_extraction_of_everything_continues_with_the_uploads() {
     place.change("UPDATE dataset SET extractor = 0");
     let folder = place.data.path().join("away");
     fs::rename(place.pictures.path(), &folder).unwrap();
-    // The indexing task clears everything, and ends at the folder that is missing.
+    // The indexing task would clear everything, and ends at the folder that is missing.
     place.change(
         "UPDATE dataset SET status = 'INDEXING'; UPDATE indexing_task SET stage = 'RUNNING' WHERE row = 1",
     );
     place.open().wait_until_idle().await;
-    assert_eq!(place.count("media"), 0);
+    assert_eq!(place.count("media"), 14);
     fs::rename(&folder, place.pictures.path()).unwrap();
     let service = Service::at(place, true).await;
     assert_eq!(media_ids(&service), before);
+    // An upload is missing instead, and only a part of the files was extracted again.
+    let place = service.stop().await;
+    let upload = batch_dir(&place);
+    for (extractor, expected) in [(0, "ERROR"), (INCOMPLETE, "READY")] {
+        let away = place.data.path().join("away");
+        fs::rename(&upload, &away).unwrap();
+        place.change(&format!("UPDATE dataset SET extractor = {extractor}"));
+        let deployment = place.open();
+        place.add(&deployment);
+        deployment.wait_until_idle().await;
+        let record = deployment.datasets().unwrap().remove(0);
+        assert_eq!((record.status.as_str(), record.n_images), (expected, 14));
+        let message = record.fatal_error.unwrap();
+        assert!(message.contains(": missing, or without any of its files"), "{message}");
+        fs::rename(&away, &upload).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn what_was_not_unpacked_is_reported_also_after_a_crash() {
+    let service = Service::of_pictures().await;
+    let archive = tar(&new(12..16));
+    service.added(archived("set.tar", archive[..archive.len() / 2].to_vec())).await;
+    let expected = service.record().await["fatal_error_msg"].take();
+    assert!(expected.as_str().unwrap().contains("archive.tar (it is "), "{expected}");
+    let place = service.stop().await;
+    place.change(
+        "UPDATE dataset SET status = 'READ ONLY', fatal_error = NULL;
+         UPDATE indexing_task SET stage = 'RUNNING' WHERE kind = 'MEDIA_ADDITION'",
+    );
+    let deployment = place.open();
+    deployment.wait_until_idle().await;
+    assert_eq!(deployment.datasets().unwrap()[0].fatal_error.as_deref(), expected.as_str());
 }
 
 #[tokio::test]

@@ -66,6 +66,16 @@ async fn texts_find_images_without_captions() {
 }
 
 #[tokio::test]
+async fn a_model_that_encodes_nothing_is_reported() {
+    let folder = ModelFolder::clip_with(OPPOSITE_COLORS.map(|weights| weights.map(|_| 0.0)));
+    let service = Service::at_with(colors(), with_model(&folder)).await;
+    let record = service.record().await;
+    assert_eq!(record["status_new"], "READY");
+    let expected = "the model encodes no media of this dataset: the image encoder failed (it gives no direction)";
+    assert_eq!(record["fatal_error_msg"], expected);
+}
+
+#[tokio::test]
 async fn a_changed_model_is_noticed_at_the_next_start() {
     let none = DeploymentSettings::default;
     let vectors = |service: &Service| service.place.count("model_vector");

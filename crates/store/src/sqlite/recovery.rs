@@ -67,12 +67,22 @@ fn is_filled(file: &Path) -> bool {
 }
 
 const RESTORE_DATASETS: &str = "
-    INSERT INTO dataset (id, name, folder, status, progress, created_at, extractor, model)
-      SELECT id, name, folder, 'INDEXING', 0, created_at, 0, model FROM old.dataset;
+    INSERT INTO dataset (id, name, folder, status, progress, created_at, extractor, model,
+                         patterns)
+      SELECT id, name, folder, 'INDEXING', 0, created_at, 0, model, patterns FROM old.dataset;
     INSERT INTO source (dataset, folder) SELECT id, folder FROM dataset ORDER BY created_at;
     INSERT INTO indexing_task (dataset, kind, stage, reindex, created_at)
       SELECT id, 'DATASET_CREATION', 'RUNNING', 0, created_at FROM dataset;
 ";
+/// The tables with what users have chosen and given, and their columns. Only a folder of this machine has its tags in a
+/// file, too.
+const TABLES_OF_USERS: [(&str, &str); 5] = [
+    ("caption_language", "dataset, indexed, chosen"),
+    ("tag", "row, id, dataset, name, color"),
+    ("tagged_media", "media, dataset, folder, path, seconds, region, content, tags, rating"),
+    ("tag_state", "dataset, revision, written, file"),
+    ("tag_change", "row, id, dataset, description, groups, media"),
+];
 const RESTORE_SOURCES: &str = "INSERT OR IGNORE INTO source (dataset, folder)
                                SELECT dataset, folder FROM old.source ORDER BY row";
 /// The tables of what users have given to media items, with their columns.
@@ -126,6 +136,13 @@ fn copy_datasets(transaction: Transaction) -> Result<()> {
     transaction.execute_batch(RESTORE_DATASETS)?;
     check_table(&transaction, "old", "source")?;
     transaction.execute(RESTORE_SOURCES, [])?;
+    for (table, columns) in TABLES_OF_USERS {
+        // Without a damaged table, the rest is restored nevertheless.
+        if check_table(&transaction, "old", table).is_ok() {
+            let sql = format!("INSERT INTO {table} ({columns}) SELECT {columns} FROM old.{table}");
+            transaction.execute(&sql, [])?;
+        }
+    }
     transaction.commit()
 }
 

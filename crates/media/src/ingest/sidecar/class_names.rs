@@ -208,10 +208,26 @@ fn parse_name_lines(text: &str) -> ClassMap {
         .collect()
 }
 
-/// Parses a key of the top-level map, whose value is a list or a map, from events of the YAML parser, which keep
-/// scalars as text and do not expand aliases. If the whole value is an alias, it is looked up.
+/// The longest scalar that an alias repeats, in bytes. The limit is needed because a few bytes can repeat a long text.
+const MAX_REPEATED_BYTES: usize = 256;
+
+/// Returns the events of the YAML parser, which keep scalars as text. An alias of a scalar is replaced by the scalar.
+fn yaml_events(text: &str) -> impl Iterator<Item = Event<'_>> {
+    let mut scalars = HashMap::new();
+    let events = Parser::new_from_str(text).map_while(Result::ok);
+    events.map(move |(event, _)| match &event {
+        Event::Scalar(text, _, anchor, _) if *anchor > 0 && text.len() <= MAX_REPEATED_BYTES => {
+            scalars.insert(*anchor, event.clone());
+            event
+        }
+        Event::Alias(anchor) => scalars.get(anchor).cloned().unwrap_or(event),
+        _ => event,
+    })
+}
+
+/// Parses a key of the top-level map, whose value is a list or a map. If the whole value is an alias, it is looked up.
 fn parse_yaml(text: &str, key: &str) -> ClassMap {
-    let events = || Parser::new_from_str(text).map_while(Result::ok).map(|(event, _)| event);
+    let events = || yaml_events(text);
     let mut value = skip_to_key(events(), key);
     match value.next() {
         Some(Event::Alias(anchor)) => {
@@ -283,6 +299,8 @@ fn yaml_list_entries<'a>(events: impl Iterator<Item = Event<'a>>) -> ClassMap {
                 class += 1;
             }
             Event::Scalar(text, ..) if depth == 1 => pairs.push(text.into_owned()),
+            Event::Alias(_) if depth == 0 => class += 1,
+            Event::Alias(_) if depth == 1 => pairs.push(String::new()),
             Event::SequenceStart(..) | Event::MappingStart(..) => {
                 if depth == 1 {
                     pairs.push(String::new());

@@ -20,6 +20,7 @@ mod labelme;
 mod mask_reader;
 mod metadata_row;
 mod metadata_tables;
+mod observed_files;
 mod open_images;
 mod photo_files;
 mod prelude;
@@ -51,6 +52,7 @@ use annotation_files::{read_json, read_xml};
 use class_names::ClassNames;
 use csv_table::{read_csv, read_text_tables};
 use metadata_tables::{read_image_tables, read_jsonl, read_parquet};
+use observed_files::ObservedFiles;
 use photo_files::{read_takeout, read_xmp};
 use sidecar_reader::SidecarReader;
 use text_file::{LABEL_FOLDERS, read_class_files};
@@ -63,7 +65,8 @@ pub(crate) const PARALLEL_FOLDERS: [&str; 4] =
 /// Reads all sidecars of a folder. If several sidecars describe the same file, the first one in the order below wins,
 /// separately for caption, labels and objects. Tags are merged.
 pub fn read(folder: &dyn OriginalFiles, scan: &FolderScan) -> SidecarData {
-    let mut reader = SidecarReader::new(folder, FileIndex::new(scan, folder));
+    let files = ObservedFiles::new(folder);
+    let mut reader = SidecarReader::new(&files, FileIndex::new(scan, &files));
     let mut names = ClassNames::new(&reader.files);
     read_jsonl(&mut reader);
     read_parquet(&mut reader);
@@ -80,5 +83,7 @@ pub fn read(folder: &dyn OriginalFiles, scan: &FolderScan) -> SidecarData {
     read_text_tables(&mut reader);
     read_xmp(&mut reader);
     folder_labels::read(&mut reader);
-    reader.finish()
+    let mut data = reader.finish();
+    files.note_errors(&mut data);
+    data
 }

@@ -104,16 +104,18 @@ const EDITED: [&str; 8] = [
 const MAX_CHARS: usize = 46;
 
 /// The media files whose documents have a name that was cut off, by the beginning of their path.
-pub(crate) struct TakeoutNames<'a>(HashMap<PathBuf, &'a Path>);
+pub(crate) struct TakeoutNames<'a>(HashMap<PathBuf, Vec<&'a Path>>);
 
 impl<'a> TakeoutNames<'a> {
     pub(crate) fn new(files: &FileIndex<'a>) -> Self {
-        let cut = |media: &'a Path| {
-            let name = media.file_name()?.to_str()?;
-            let (end, _) = name.char_indices().nth(MAX_CHARS)?;
-            Some((media.with_file_name(&name[..end]), media))
-        };
-        Self(files.media().filter_map(cut).collect())
+        let mut by_start = HashMap::<_, Vec<_>>::new();
+        for media in files.media() {
+            let name = media.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            if let Some((end, _)) = name.char_indices().nth(MAX_CHARS) {
+                by_start.entry(media.with_file_name(&name[..end])).or_default().push(media);
+            }
+        }
+        Self(by_start)
     }
 
     /// Returns the media file of a document and the edited copies of this file.
@@ -127,10 +129,7 @@ impl<'a> TakeoutNames<'a> {
     /// `a(1).jpg` for `a.jpg(1).json`.
     fn media_of(&self, files: &FileIndex<'a>, sidecar: &Path) -> Option<&'a Path> {
         let name = sidecar.file_name()?.to_str()?.strip_suffix(".json")?;
-        let (name, number) = match name.rfind('(').filter(|_| name.ends_with(')')) {
-            Some(at) if name[at + 1..name.len() - 1].parse::<u32>().is_ok() => name.split_at(at),
-            _ => (name, ""),
-        };
+        let (name, number) = split_number(name);
         let shorter = name.rsplit_once('.').filter(|(_, end)| SUPPLEMENT.starts_with(end));
         let names = [Some(name), shorter.map(|(name, _)| name)];
         let media = names.into_iter().flatten().find_map(|name| {
@@ -140,7 +139,26 @@ impl<'a> TakeoutNames<'a> {
             let mut names = [media.clone()].into_iter().chain(edited);
             names.find_map(|name| files.get(&name)).filter(|it| files.is_media(it))
         });
-        media.or_else(|| self.0.get(&sidecar.with_file_name(name)).copied())
+        media.or_else(|| self.only_media(&sidecar.with_file_name(name), number))
+    }
+
+    /// Returns the media file whose path begins with `start` and that has a number. Returns `None` if there are
+    /// several, because the document could be the one of another picture.
+    fn only_media(&self, start: &Path, number: &str) -> Option<&'a Path> {
+        let number_of = |media: &Path| {
+            let stem = media.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+            split_number(stem).1 == number
+        };
+        let mut media = self.0.get(start)?.iter().filter(|media| number_of(media));
+        media.next().filter(|_| media.next().is_none()).copied()
+    }
+}
+
+/// Splits a name into the name of the original and the number of a copy: `a` and `(1)` for `a(1)`.
+fn split_number(name: &str) -> (&str, &str) {
+    match name.rfind('(').filter(|_| name.ends_with(')')) {
+        Some(at) if name[at + 1..name.len() - 1].parse::<u32>().is_ok() => name.split_at(at),
+        _ => (name, ""),
     }
 }
 

@@ -4,7 +4,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     ffi::OsStr,
-    io::{self, BufReader, Read as _, Take},
+    io::{self, BufReader, ErrorKind, Read as _, Take},
     mem,
     path::{Path, PathBuf},
     sync::Arc,
@@ -23,7 +23,7 @@ use crate::ingest::{
     OriginalFiles, SourceFile,
     documents::{self, to_utf8},
     file_names::printable_path,
-    parquet_images::{ReadFailure, parquet_source},
+    parquet_images::parquet_source,
     read_error_name,
     unrecognized::pointer_reason,
 };
@@ -48,11 +48,20 @@ pub struct SidecarData {
     pub box_sidecars: HashMap<PathBuf, Arc<Path>>,
     /// The problem of each faulty sidecar. Its valid rows are used nevertheless.
     pub problems: BTreeMap<PathBuf, String>,
-    /// The faulty sidecars that the system could not read.
+    /// The files that could not be read now, which says nothing about their content: faulty sidecars, and pictures
+    /// whose orientation was needed.
     pub unread: BTreeSet<PathBuf>,
+    /// Why the source could not be reached. The data is then not complete.
+    pub failure: Option<(ErrorKind, String)>,
 }
 
 impl SidecarData {
+    /// Whether nothing that is known about a picture is taken away, because the picture or a sidecar that may describe
+    /// it could not be read.
+    pub fn keeps_known(&self, picture: &Path) -> bool {
+        self.unread.iter().any(|path| path == picture || self.sidecars.contains(path))
+    }
+
     /// Adds a problem to those of a sidecar.
     pub(super) fn add_problem(&mut self, sidecar: &Path, why: String) {
         let problem = self.problems.entry(sidecar.to_owned());
@@ -151,7 +160,7 @@ impl<'a> SidecarReader<'a> {
         let open = || {
             self.check_pointer(path)?;
             let file = self.folder.open_file(path)?;
-            Ok(parquet_source(file, &ReadFailure::default())?)
+            Ok(parquet_source(file)?)
         };
         open().map_err(|why| self.report_unread(path, why)).ok()
     }
@@ -302,12 +311,7 @@ impl<'a> SidecarReader<'a> {
     fn report_unread(&mut self, path: &Path, error: ReadError) {
         let why = match error {
             ReadError::Content(why) => why,
-            ReadError::Io(cause) => {
-                if cause.raw_os_error().is_some() {
-                    self.data.unread.insert(path.to_owned());
-                }
-                unreadable(&cause)
-            }
+            ReadError::Io(cause) => unreadable(&cause),
         };
         self.report_problem(path, why);
     }

@@ -14,6 +14,7 @@ use tessera_model::{Mask, region::Vec2};
 
 use super::{
     description::{BoundingBox, LabeledBox, MediaDescription},
+    observed_files::ObservedFiles,
     sidecar_reader::SidecarData,
 };
 use crate::ingest::{OriginalFiles, file_names::printable_path};
@@ -51,6 +52,7 @@ pub fn place_boxes<'a>(
     data: &mut SidecarData,
     sizes: impl Iterator<Item = (&'a Path, (u32, u32))>,
 ) {
+    let folder = &ObservedFiles::new(folder);
     let mut problems = BTreeMap::<Arc<Path>, (String, usize)>::new();
     let sizes: Vec<_> = sizes.collect();
     let stored = drawn_in_stored_pictures(folder, data, &sizes);
@@ -78,6 +80,7 @@ pub fn place_boxes<'a>(
         };
         data.add_problem(&sidecar, format!("{first}{more}"));
     }
+    folder.note_errors(data);
 }
 
 /// Returns the sidecar of a picture, or its folder if each picture has a sidecar of its own. A tool draws all boxes of

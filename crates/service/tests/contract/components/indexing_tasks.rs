@@ -93,7 +93,7 @@ impl TestDataset {
         let tx = self.connection.begin().unwrap();
         let status = dataset::find(&tx, id).unwrap().unwrap().status;
         let running = find_running(&tx, id).unwrap();
-        let batch = Batch { source, origin: BatchOrigin::InPlace };
+        let batch = Batch { source, below: None, origin: BatchOrigin::InPlace };
         let free = running.is_none();
         match (event, running) {
             (TaskEvent::Add | TaskEvent::AddAndReindex, _)

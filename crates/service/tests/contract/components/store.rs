@@ -6,10 +6,19 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use rusqlite::Connection;
+use rusqlite::{Connection, functions::FunctionFlags};
 
 use tessera_media::network_file_system::network_file_system;
-use tessera_store::{Store, params, query, setting};
+use tessera_model::{DatasetId, PatternLists, UserTags};
+use tessera_search::text::language::Language;
+use tessera_store::{
+    Store, Transaction, captions,
+    dataset::{self, DatasetRecord},
+    params, query, setting,
+    tagged_files::{self, TagSnapshot, TaggedFile},
+    upload::UploadRecord,
+};
+use uuid::Uuid;
 
 #[test]
 fn a_store_is_open_several_times_and_one_of_them_runs_tasks() {
@@ -77,6 +86,63 @@ fn a_damaged_store_is_set_aside_with_the_uploads_that_nothing_describes() {
     assert!(notice.contains(uploads.to_str().unwrap()), "{notice}");
     drop(store);
     assert_eq!(Store::open(data.path()).unwrap().recovery_notice(), None);
+}
+
+#[test]
+fn a_damaged_store_keeps_what_users_have_chosen_and_given() {
+    let data = tempfile::tempdir().unwrap();
+    let store = Store::open(data.path()).unwrap();
+    let id = DatasetId(Uuid::from_u128(7));
+    let patterns = PatternLists { include: vec![], exclude: vec!["drafts/".into()] };
+    let record = DatasetRecord::new(id, "demo", Path::new("s3://team/set"), 1);
+    let record = DatasetRecord { patterns, ..record };
+    let tags = TagSnapshot {
+        definitions: vec![],
+        files: vec![TaggedFile {
+            path: "a.png".into(),
+            seconds: None,
+            region: None,
+            content: [7; 32],
+            given: UserTags { tags: vec!["night".into()], rating: 3 },
+        }],
+    };
+    let write = |tx: &Transaction| {
+        dataset::upsert(tx, &record)?;
+        captions::choose_language(tx, id, Some(Language::Finnish))?;
+        tagged_files::import(tx, id, &tags, false)
+    };
+    store.write(write).unwrap();
+    let kept = |store: &Store| {
+        store.read(|c| {
+            let record = dataset::find(c, id)?.unwrap();
+            let files = tagged_files::snapshot(c, id)?.files;
+            Ok((record.patterns, record.language.chosen, files))
+        })
+    };
+    let expected = kept(&store).unwrap();
+    assert_eq!(expected.2, tags.files);
+    drop(store);
+    // The row of the dataset is intact, but a row that is derived from files is not.
+    let database = Connection::open(data.path().join("tessera.db")).unwrap();
+    let flags = FunctionFlags::SQLITE_UTF8
+        | FunctionFlags::SQLITE_DETERMINISTIC
+        | FunctionFlags::SQLITE_INNOCUOUS;
+    database.create_scalar_function("crc32", -1, flags, |_| Ok(0)).unwrap();
+    let sql = "INSERT INTO skipped (source, path, reason) SELECT row, x'61', 'x' FROM source";
+    database.execute(sql, []).unwrap();
+    drop(database);
+    let store = Store::open(data.path()).unwrap();
+    assert!(store.recovery_notice().unwrap().contains("indexed again"));
+    assert_eq!(kept(&store).unwrap(), expected);
+}
+
+#[test]
+fn an_upload_whose_record_cannot_be_read_is_not_one_without_a_record() {
+    let folder = tempfile::tempdir().unwrap();
+    let [unreadable, none] = ["a", "b"].map(|name| folder.path().join(name));
+    fs::create_dir(unreadable.with_extension("json")).unwrap();
+    assert!(UploadRecord::read(&unreadable).is_err());
+    assert!(UploadRecord::read(&none).unwrap().is_none());
 }
 
 #[test]

@@ -28,6 +28,21 @@ fn decompression_bombs_are_detected() {
 }
 
 #[test]
+fn a_hard_link_to_a_large_member_is_no_bomb() {
+    let limits = UnpackLimits { ratio_exempt_bytes: 1 << 20, ..UnpackLimits::default() };
+    let large = random_bytes(4 << 20);
+    let mut tar = Builder::new(Vec::new());
+    append_member(&mut tar, "1.mp4", EntryType::Regular, &large);
+    let mut link = tar::Header::new_gnu();
+    link.set_entry_type(EntryType::Link);
+    link.set_size(0);
+    tar.append_link(&mut link, "2.mp4", "1.mp4").unwrap();
+    append_member(&mut tar, "late.png", EntryType::Regular, b"x");
+    let (place, out) = unpack_with(ArchiveKind::Tar, &tar.into_inner().unwrap(), limits);
+    assert_eq!((names(&place).len(), out.damage_reason), (3, None));
+}
+
+#[test]
 fn large_dictionaries_are_refused() {
     for (kind, bytes) in LARGE_DICTIONARIES {
         let (_place, out) = unpack_bytes(kind, bytes);

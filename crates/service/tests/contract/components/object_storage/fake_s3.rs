@@ -66,6 +66,8 @@ pub struct FakeS3 {
     public: bool,
     pub(super) page: usize,
     failures: Arc<Mutex<VecDeque<FakeFailure>>>,
+    /// The failures of single objects.
+    failing: Arc<Mutex<BTreeMap<String, FakeFailure>>>,
     request_paths: Arc<Mutex<Vec<String>>>,
     ranges: Arc<Mutex<Vec<String>>>,
     denies_deletions: Arc<AtomicBool>,
@@ -100,6 +102,7 @@ impl FakeS3 {
             public,
             page: 3,
             failures: Arc::default(),
+            failing: Arc::default(),
             request_paths: Arc::default(),
             ranges: Arc::default(),
             denies_deletions: Arc::default(),
@@ -126,9 +129,15 @@ impl FakeS3 {
         self.denies_objects.store(denied, Ordering::SeqCst);
     }
 
+    /// Makes all responses for `bucket/key` fail.
+    pub fn fail_object(&self, name: &str, failure: FakeFailure) {
+        self.failing.lock().unwrap().insert(name.to_owned(), failure);
+    }
+
     /// Ends all failures.
     pub fn recover(&self) {
         self.failures.lock().unwrap().clear();
+        self.failing.lock().unwrap().clear();
     }
 
     pub fn put(&self, name: &str, bytes: &[u8]) {
@@ -246,7 +255,12 @@ async fn respond(State(server): State<FakeS3>, request: Request) -> Response {
     let (request, body) = request.into_parts();
     let uri = request.uri.to_string();
     server.request_paths.lock().unwrap().push(uri.clone());
-    let failure = server.failures.lock().unwrap().pop_front().unwrap_or(FakeFailure::None);
+    let of_object = || {
+        let name = percent_decode(request.uri.path().trim_start_matches('/'));
+        server.failing.lock().unwrap().get(&name).cloned()
+    };
+    let next = server.failures.lock().unwrap().pop_front();
+    let failure = next.or_else(of_object).unwrap_or(FakeFailure::None);
     match failure {
         FakeFailure::None => serve(&server, &request, body).await,
         FakeFailure::LostResponse => {

@@ -1,5 +1,9 @@
 //! Reading objects over connections that break.
 
+use std::io::{Read as _, Seek as _, SeekFrom};
+
+use tessera_media::object_storage::{LazyStorage, ObjectReader};
+
 use super::{
     fake_s3::{FakeFailure, FakeS3},
     object_entry, read,
@@ -40,4 +44,29 @@ async fn bytes_of_two_versions_are_never_mixed() {
     let failed = read(&server.storage(), &entry).await.unwrap_err();
     assert_eq!(failed.to_string(), "it has changed while it was read");
     assert_eq!(read(&server.storage(), &entry).await.unwrap(), NEW);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_failed_read_leaves_no_bytes_of_another_part_behind() {
+    let large = content(1 << 22);
+    let server = FakeS3::with_objects(&[("photos/1.jpg", &large)]).await;
+    let storage = server.settings();
+    tokio::task::spawn_blocking(move || {
+        let storage = LazyStorage::new(&storage).get().unwrap();
+        let mut file = ObjectReader::open(&storage, &object_entry("1.jpg")).unwrap();
+        let mut part = [0; 16];
+        // After the failures, the part before the one that failed is read, and then the first one.
+        for (failures, position) in
+            [(0, 1 << 21), (4, 3 << 20), (0, (3 << 20) - 64), (4, 64), (0, 0)]
+        {
+            server.fail_next(vec![FakeFailure::S3Error(503, "SlowDown"); failures]);
+            file.seek(SeekFrom::Start(position)).unwrap();
+            let read = file.read_exact(&mut part);
+            assert_eq!(read.is_err(), failures > 0, "{position}");
+            let start = usize::try_from(position).unwrap();
+            assert!(failures > 0 || part == large[start..start + 16], "{position}");
+        }
+    })
+    .await
+    .unwrap();
 }

@@ -1,6 +1,20 @@
 //! Settings from the variables of the clouds.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use axum::{
+    Json, Router,
+    http::{StatusCode, Uri},
+    response::IntoResponse as _,
+};
+use serde_json::json;
 use tessera_media::object_storage::StorageSettings;
+use tokio::net::TcpListener;
+
+use super::fake_s3::{FakeFailure, FakeS3, KEY_ID, SECRET, TOKEN, storage};
 
 fn of(variables: &[(&str, &str)]) -> Result<StorageSettings, String> {
     let variables = variables.iter().map(|(name, value)| ((*name).into(), (*value).into()));
@@ -44,4 +58,37 @@ fn invalid_variables_are_reported_without_their_value() {
         let message = of(&[variable]).unwrap_err();
         assert!(message.contains(expected) && !message.contains("c4nary"), "{message}");
     }
+}
+
+#[tokio::test]
+async fn the_role_of_the_machine_is_requested_again_after_a_denial() {
+    let server = FakeS3::with_objects(&[("photos/1.jpg", b"-")]).await;
+    let responds = Arc::new(AtomicBool::new(false));
+    let role = {
+        let responds = Arc::clone(&responds);
+        move |uri: Uri| async move {
+            match uri.path().rsplit('/').next() {
+                _ if !responds.load(Ordering::SeqCst) => {
+                    StatusCode::SERVICE_UNAVAILABLE.into_response()
+                }
+                Some("token") => "token".into_response(),
+                Some("") => "reader".into_response(),
+                _ => Json(json!({"AccessKeyId": KEY_ID, "SecretAccessKey": SECRET, "Token": TOKEN,
+                                 "Expiration": "2099-01-01T00:00:00Z"}))
+                .into_response(),
+            }
+        }
+    };
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, Router::new().fallback(role)).await });
+    let keyless =
+        [("AWS_ACCESS_KEY_ID", ""), ("AWS_SECRET_ACCESS_KEY", ""), ("AWS_SESSION_TOKEN", "")];
+    let variables = [&keyless[..], &[("AWS_METADATA_ENDPOINT", &address)]].concat();
+    let storage = storage(server.settings_with(&variables));
+    server.fail_next([FakeFailure::S3Error(403, "AccessDenied")]);
+    let denied = storage.list("s3://photos", None, 9).await.unwrap_err();
+    assert!(denied.contains("access is denied"), "{denied}");
+    responds.store(true, Ordering::SeqCst);
+    assert_eq!(storage.list("s3://photos", None, 9).await.unwrap().entries.len(), 1);
 }

@@ -91,6 +91,27 @@ fn documents_of_google_takeout_are_found_by_all_their_names() {
 }
 
 #[test]
+fn a_document_whose_name_fits_several_pictures_describes_none() {
+    let start = "a".repeat(46);
+    let media = ["-anna.jpg", "-bob.jpg"].map(|end| format!("{start}{end}"));
+    let copies = ["-a.jpg", "-a(1).jpg"].map(|end| format!("{}{end}", start.replace('a', "b")));
+    let media: Vec<&str> = media.iter().chain(&copies).map(String::as_str).collect();
+    let folder = TestFolder::with_media(&media);
+    for (start, text) in [(&media[0][..46], "one of two"), (&media[2][..46], "a copy")] {
+        for number in ["", "(1)"] {
+            let document = TAKEN.replace("OLYMPUS DIGITAL CAMERA", &format!("{text}{number}"));
+            folder.write(&format!("{start}{number}.json"), document);
+        }
+    }
+    let labels = "person:Ada year:2024 date:2024-05-17";
+    let expected = [
+        describe(media[3], "a copy(1)", labels, "", ""),
+        describe(media[2], "a copy", labels, "", ""),
+    ];
+    assert_eq!(folder.descriptions(), expected);
+}
+
+#[test]
 fn media_whose_name_says_nothing_are_recognized_by_their_content() {
     let folder = TestFolder::with_media(&[]);
     let png = b"\x89PNG\r\n\x1a\n0000";

@@ -303,6 +303,9 @@ fn class_names_are_parsed_in_all_common_styles() {
         "names:\n  - {id: 0, name: traffic light}\n  - {name: it's, points: [1, 2], id: 1}\n  - id: 2\n    name: dog",
         "names:\n  - 0: traffic light\n  - name: it's\n  - 2: dog",
         "classes: &all\n  0: traffic light\n  1: it's\n  2: dog\nnames: *all\n",
+        "x: &first traffic light\nnames: [*first, it's, dog]",
+        "x: &first traffic light\nnames: {0: *first, 1: it's, 2: dog}",
+        "x: &first {name: traffic light}\nnames: [{name: traffic light}, it's, dog, *first]",
     ] {
         check("data.yaml", text, ["traffic light", "it's", "dog", "class 7", "class 80"]);
     }

@@ -1,0 +1,91 @@
+//! Notes which files could not be read. The readers of the formats turn an error of a file into a problem of its
+//! content, so only these notes distinguish a damaged sidecar from one that the storage or the system does not give out
+//! now.
+
+use std::{
+    io::{self, Error, ErrorKind, Read, Seek, SeekFrom},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use super::sidecar_reader::SidecarData;
+use crate::ingest::{OriginalFiles, SourceFile, is_denied, is_unavailable};
+
+/// Opens the files of a source, and notes the errors of reading them.
+pub(super) struct ObservedFiles<'a> {
+    files: &'a dyn OriginalFiles,
+    errors: ReadErrors,
+}
+
+/// The first errors of the files that could not be read.
+type ReadErrors = Arc<Mutex<Vec<(PathBuf, ErrorKind, String)>>>;
+
+impl<'a> ObservedFiles<'a> {
+    pub fn new(files: &'a dyn OriginalFiles) -> Self {
+        Self { files, errors: ReadErrors::default() }
+    }
+
+    /// Adds the errors to the data that was read.
+    pub fn note_errors(&self, data: &mut SidecarData) {
+        for (path, kind, reason) in lock(&self.errors).drain(..) {
+            if is_unavailable(&kind.into()) {
+                data.failure.get_or_insert((kind, reason));
+            } else {
+                data.unread.insert(path);
+            }
+        }
+    }
+}
+
+fn lock(errors: &ReadErrors) -> std::sync::MutexGuard<'_, Vec<(PathBuf, ErrorKind, String)>> {
+    errors.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Notes an error, unless it says something about the file.
+fn note(errors: &ReadErrors, path: &Path, cause: &Error) {
+    let is_absent = [ErrorKind::NotFound, ErrorKind::NotADirectory].contains(&cause.kind());
+    let is_of_system = cause.raw_os_error().is_some() && !is_absent;
+    if is_unavailable(cause) || is_denied(cause) || is_of_system {
+        lock(errors).push((path.to_owned(), cause.kind(), cause.to_string()));
+    }
+}
+
+impl OriginalFiles for ObservedFiles<'_> {
+    fn open_file(&self, relative: &Path) -> io::Result<Box<dyn SourceFile>> {
+        let file = self.files.open_file(relative);
+        let file = file.inspect_err(|cause| note(&self.errors, relative, cause))?;
+        Ok(Box::new(ObservedFile { file, path: relative.to_owned(), errors: self.errors.clone() }))
+    }
+
+    fn is_remote(&self) -> bool {
+        self.files.is_remote()
+    }
+}
+
+struct ObservedFile {
+    file: Box<dyn SourceFile>,
+    path: PathBuf,
+    errors: ReadErrors,
+}
+
+impl Read for ObservedFile {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.file.read(out).inspect_err(|cause| note(&self.errors, &self.path, cause))
+    }
+}
+
+impl Seek for ObservedFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
+impl SourceFile for ObservedFile {
+    fn length(&self) -> io::Result<u64> {
+        self.file.length()
+    }
+
+    fn version(&self) -> io::Result<Option<i64>> {
+        self.file.version()
+    }
+}
