@@ -143,7 +143,7 @@ pub(super) fn parse_selection(dataset: DatasetId, document: &Value) -> Result<Se
         return Ok(Selection::default());
     }
     let body = json!({ "media_selection": items }).to_string();
-    let items = selection::read(body.as_bytes()).map_err(|problem| problem.to_string())?;
+    let items = selection::read_file(body.as_bytes()).map_err(|problem| problem.to_string())?;
     let mut details = read_details(document)?;
     let mut entries: Vec<(usize, SelectionEntry)> = Vec::new();
     for item in items {

@@ -118,6 +118,7 @@ impl Basket {
             if parts.peek().is_none() {
                 plan.extend(self.rest_of_cluster(cluster_entry(cluster, search)));
             }
+            let mut is_unchanged = false;
             for selected in parts {
                 unplaced.remove(&selected.id());
                 match selected.cluster() {
@@ -125,9 +126,10 @@ impl Basket {
                         plan.push((selected.id(), None));
                         plan.extend(excluded_items(part, cluster, search));
                     }
-                    _ => unchanged += 1,
+                    _ => is_unchanged = true,
                 }
             }
+            unchanged += usize::from(is_unchanged);
         }
         for (id, _) in &plan {
             unplaced.remove(id);

@@ -265,7 +265,10 @@ impl<'a> SavedSelection<'a> {
             (Some(name), Some(_)) => {
                 drop(self.state.replace_named_selection(name, self.dataset, now)?);
             }
-            (None, _) => self.state.replace(&StateValue::Basket(self.dataset, now.clone()))?,
+            (None, None) => self.state.clear_basket(self.dataset)?,
+            (None, Some(_)) => {
+                self.state.replace(&StateValue::Basket(self.dataset, now.clone()))?
+            }
         }
         self.context.messages.info(change);
         self.context.print_for_programs(&self.document(now))
@@ -278,8 +281,22 @@ impl<'a> SavedSelection<'a> {
     /// Empties the basket, or deletes the named selection.
     pub(super) fn clear(&self) -> CliResult {
         let _lock = self.lock()?;
-        let selection = self.load()?;
-        self.replace(None, &format!("removed {}", count_entries(selection.len())))
+        let removed = match self.load() {
+            Ok(selection) => count_entries(selection.len()),
+            // Nothing of a damaged file is needed to clear it.
+            Err(error) if self.is_saved()? => {
+                self.context.messages.warn(&error.message);
+                "all entries".to_owned()
+            }
+            Err(error) => return Err(error),
+        };
+        self.replace(None, &format!("removed {removed}"))
+    }
+
+    /// Whether there is a selection of this name. The basket always exists.
+    fn is_saved(&self) -> CliResult<bool> {
+        let Some(name) = &self.name else { return Ok(true) };
+        Ok(self.state.has_named_selection(name, self.dataset)?)
     }
 
     pub(super) fn document(&self, selection: &Selection) -> Document {
@@ -292,17 +309,9 @@ pub(super) fn count_entries(count: usize) -> String {
     count_with_noun(count, "entry", "entries")
 }
 
-/// Fails if nothing can be saved under a name, or if this would replace a selection although `replaces` is not set.
-pub fn require_free_name(
-    state: &StateFolder,
-    name: &str,
-    dataset: DatasetId,
-    replaces: bool,
-) -> CliResult<()> {
-    if !state.has_named_selection(name, dataset)? || replaces {
-        return Ok(());
-    }
-    Err(CliError::usage(format!("a selection `{name}` exists already; --force replaces it")))
+/// The error of a command that would replace a selection.
+pub fn name_taken(name: &str) -> CliError {
+    CliError::usage(format!("a selection `{name}` exists already; --force replaces it"))
 }
 
 impl Context {
