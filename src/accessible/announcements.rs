@@ -242,7 +242,7 @@ pub(super) fn running(app: &App) -> Vec<String> {
 }
 
 fn job_text(job: &Job) -> String {
-    let percent = job.progress().map(|(done, total)| 100 * done / total.max(1));
+    let percent = job.progress().map(|(done, total)| done.saturating_mul(100) / total.max(1));
     let percent = percent.map_or_else(String::new, percent_text);
     format!("{} of {} {}{percent}", job.kind.label(), job.dataset_name, job.label())
 }

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use crate::cli::prelude::*;
 use crate::cli::read_file_or_stdin;
 use tessera_model::{
-    Cluster, ClusterId,
-    set_algebra::{SetOperator, combine},
+    ClusterId, Fraction, Granularity, MediaId, Preview, Query, QueryText,
+    set_algebra::{FoundCluster, Members, SetOperator, combine},
     text::grouped_with_noun,
 };
-use tessera_wire::explore::read_page;
+use tessera_wire::{explore::read_page, fields::count, vql};
 
 #[derive(Debug, Subcommand)]
 pub enum SetCommand {
@@ -48,7 +48,7 @@ pub fn run(context: &Context, command: &SetCommand) -> CliResult {
     }
     let combined = combine(&a.clusters, &b.clusters, operator);
     let rows: Vec<Value> =
-        combined.iter().filter_map(|cluster| combined_row(cluster, &a, &b)).collect();
+        combined.iter().filter_map(|found| combined_row(found, operator, &a, &b)).collect();
     let complete = a.complete && b.complete;
     let answer = json!({
         "kind": "set",
@@ -62,10 +62,17 @@ pub fn run(context: &Context, command: &SetCommand) -> CliResult {
     });
     context.print(&Document::new("tessera.clusters/1", answer).with_table("clusters of sets"))?;
     context.messages.info("only loaded pages and their previews were compared");
-    let uncompared = match operator {
-        SetOperator::Union => 0,
+    let is_merged = |found: &&FoundCluster| {
+        found.members == Members::Previewed && a.in_both(&b, found.cluster.id)
+    };
+    let uncompared: u64 = match operator {
+        SetOperator::Union => combined
+            .iter()
+            .filter(is_merged)
+            .map(|it| a.unlisted(it.cluster.id).saturating_add(b.unlisted(it.cluster.id)))
+            .fold(0, u64::saturating_add),
         SetOperator::Difference | SetOperator::Intersection => {
-            a.members_without_preview() + b.members_without_preview()
+            a.members_without_preview().saturating_add(b.members_without_preview())
         }
     };
     if uncompared > 0 {
@@ -88,33 +95,56 @@ fn read_search(path: &Path) -> CliResult<SavedSearch> {
     })
 }
 
-/// Returns the row of a cluster as saved, without its removed previews, and with its search, which
-/// a selection needs.
-fn combined_row(cluster: &Cluster, a: &SavedSearch, b: &SavedSearch) -> Option<Value> {
-    let (saved, row) =
-        [a, b].into_iter().find_map(|saved| Some((saved, saved.row(cluster.id)?)))?;
-    let mut row = row.clone();
-    row["_query"] = saved.query(cluster.id).clone();
-    let mut removed = row["_excluded"].as_u64().unwrap_or(0);
-    if let Some(previews) = row["previews"].as_array_mut() {
-        let before = previews.len();
-        previews.retain(|preview| {
-            let media = preview["media_id"].as_str().and_then(|id| id.parse().ok());
-            cluster.previews.iter().any(|kept| media == Some(kept.media))
-        });
-        removed += (before - previews.len()) as u64;
+/// Returns the row of a cluster as saved, with its search, which a selection needs. A cluster that is in neither result
+/// as it is now stands only for its previews.
+fn combined_row(
+    found: &FoundCluster,
+    operator: SetOperator,
+    a: &SavedSearch,
+    b: &SavedSearch,
+) -> Option<Value> {
+    let id = found.cluster.id;
+    let sources = [a, b].into_iter().filter(|saved| saved.row(id).is_some());
+    let sources: Vec<&SavedSearch> = sources.collect();
+    let unchanged = sources.iter().find(|saved| saved.found(id) == Some(found));
+    let saved = unchanged.or(sources.first())?;
+    let mut row = saved.row(id)?.clone();
+    row["_query"] = saved.query(id).clone();
+    let excluded = count(&row, EXCLUDED).unwrap_or(0);
+    row[EXCLUDED] = excluded.into();
+    if unchanged.is_none() {
+        let is_merged = operator == SetOperator::Union && sources.len() > 1;
+        let merged = if is_merged { &sources[..] } else { &sources[..1] };
+        let before: Vec<Value> = merged.iter().flat_map(|saved| saved.previews(id)).collect();
+        let keep = |preview: &Preview| before.iter().find(|it| media_of(it) == Some(preview.media));
+        let kept: Vec<Value> = found.cluster.previews.iter().filter_map(keep).cloned().collect();
+        let removed = saved.previews(id).count().saturating_sub(kept.len()) as u64;
+        row["previews"] = kept.into();
+        row[EXCLUDED] = excluded.saturating_add(removed).into();
+        let unlisted = merged.iter().map(|saved| saved.unlisted(id));
+        row[UNLISTED] = unlisted.fold(0, u64::saturating_add).into();
     }
-    row["_excluded"] = removed.into();
     Some(row)
 }
+
+fn media_of(preview: &Value) -> Option<MediaId> {
+    preview["media_id"].as_str()?.parse().ok()
+}
+
+/// The number of previews that set operations have removed from a row.
+const EXCLUDED: &str = "_excluded";
+
+/// The number of members without a preview that may belong to a row, if the row stands only for its previews.
+const UNLISTED: &str = "_unlisted";
 
 pub struct SavedSearch {
     pub document: Value,
     /// The clusters, without those that cannot be read.
-    pub clusters: Vec<Cluster>,
+    pub clusters: Vec<FoundCluster>,
     /// Whether the document contains every page of the search, and every cluster could be read.
     pub complete: bool,
-    row_indexes: HashMap<ClusterId, usize>,
+    /// The positions of a cluster in the document and among `clusters`.
+    indexes: HashMap<ClusterId, (usize, usize)>,
 }
 
 impl SavedSearch {
@@ -131,29 +161,83 @@ impl SavedSearch {
             && document["page_number"] == 0
             && page.skipped == 0;
         let rows = document["clusters"].as_array().into_iter().flatten().enumerate();
-        let row_indexes = rows
+        let rows: HashMap<ClusterId, usize> = rows
             .filter_map(|(index, row)| Some((row["cluster_id"].as_str()?.parse().ok()?, index)))
             .collect();
-        Ok(Self { clusters: page.clusters, complete, row_indexes, document })
+        let mut saved = Self { clusters: Vec::new(), complete, indexes: HashMap::new(), document };
+        for cluster in page.clusters {
+            let Some(row) = rows.get(&cluster.id) else { continue };
+            saved.indexes.insert(cluster.id, (*row, saved.clusters.len()));
+            let is_reduced = count(&saved.document["clusters"][row], UNLISTED).is_some();
+            let members = if is_reduced {
+                Members::Previewed
+            } else {
+                Members::found_by(&saved.search(cluster.id)?)
+            };
+            saved.clusters.push(FoundCluster::new(cluster, members));
+        }
+        Ok(saved)
     }
 
     /// Returns the number of members that are known to exist but have no preview in the document.
     fn members_without_preview(&self) -> u64 {
-        let missing = |cluster: &Cluster| {
-            let shown = cluster.previews.len() as u64;
-            cluster.size().map_or(0, |size| size.saturating_sub(shown))
-        };
-        self.clusters.iter().map(missing).sum()
+        let unlisted = self.clusters.iter().map(|found| self.unlisted(found.cluster.id));
+        unlisted.fold(0, u64::saturating_add)
     }
 
-    pub fn row(&self, id: ClusterId) -> Option<&Value> {
-        self.document["clusters"].get(*self.row_indexes.get(&id)?)
+    /// Returns the number of members of a cluster that have no preview, although they may be in the result.
+    pub fn unlisted(&self, id: ClusterId) -> u64 {
+        let of_row = self.row(id).and_then(|row| count(row, UNLISTED));
+        of_row.unwrap_or_else(|| {
+            let cluster = self.found(id).map(|found| &found.cluster);
+            cluster.map_or(0, |it| {
+                it.size().map_or(0, |size| size.saturating_sub(it.previews.len() as u64))
+            })
+        })
+    }
+
+    fn in_both(&self, other: &Self, id: ClusterId) -> bool {
+        [self, other].iter().all(|saved| saved.indexes.contains_key(&id))
+    }
+
+    fn found(&self, id: ClusterId) -> Option<&FoundCluster> {
+        self.clusters.get(self.indexes.get(&id)?.1)
+    }
+
+    fn row(&self, id: ClusterId) -> Option<&Value> {
+        self.document["clusters"].get(self.indexes.get(&id)?.0)
+    }
+
+    fn previews(&self, id: ClusterId) -> impl Iterator<Item = Value> {
+        let previews = self.row(id).and_then(|row| row["previews"].as_array());
+        previews.into_iter().flatten().cloned()
     }
 
     /// Returns the search that found a cluster. After a set operation, a cluster has a search of
     /// its own; otherwise it is the search of the document.
-    pub fn query(&self, id: ClusterId) -> &Value {
+    fn query(&self, id: ClusterId) -> &Value {
         let query = self.row(id).map(|row| &row["_query"]).filter(|query| !query.is_null());
         query.unwrap_or(&self.document["query"])
+    }
+
+    /// Returns what a selection needs of the search that found a cluster.
+    pub fn search(&self, id: ClusterId) -> Result<Search, String> {
+        let query = self.query(id);
+        let filters = match &query["vql"] {
+            Value::Null => Vec::new(),
+            filters => {
+                vql::read_lenient(&filters.to_string()).map_err(|it| format!("`vql`: {it}"))?
+            }
+        };
+        let level = query["granularity"].as_u64().and_then(|level| u8::try_from(level).ok());
+        let caption = query["caption"].as_str().and_then(|text| QueryText::new(text).ok());
+        let max_score = query["textual_similarity_threshold"].as_f64().and_then(Fraction::new);
+        let dataset = self.document["dataset_id"].as_str().and_then(|id| id.parse().ok());
+        Ok(Search {
+            filters,
+            granularity: level.and_then(Granularity::new).unwrap_or_default(),
+            query: caption.map_or(Query::Browse, |text| Query::Caption { text, max_score }),
+            ..Search::browse(dataset.ok_or("has no `dataset_id`")?)
+        })
     }
 }

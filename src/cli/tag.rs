@@ -73,10 +73,10 @@ pub struct TaggedMediaOptions {
     content: ExportContentOptions,
     /// Files of the dataset from a list, separated by NUL bytes or lines; - for standard input. A relative path leads
     /// from the working directory or, if there is no such file, from the folder of the dataset.
-    #[arg(long, value_name = "LIST", conflicts_with_all = ["selection", "selection_file", "media", "cluster"])]
+    #[arg(long, value_name = "LIST")]
     files_from: Option<PathBuf>,
     /// All media of the dataset.
-    #[arg(long, conflicts_with_all = ["selection", "selection_file", "media", "cluster", "files_from"])]
+    #[arg(long, conflicts_with = "files_from")]
     all: bool,
 }
 
@@ -200,10 +200,12 @@ impl TaggedMediaOptions {
         dataset: &Dataset,
     ) -> CliResult<(TagTarget, Exit)> {
         if let Some(list) = &self.files_from {
+            self.content.require_unused_with("--files-from")?;
             let files = listed_files(connection, dataset.id, list)?;
             return listed_target(connection.context, list, files);
         }
         if self.all {
+            self.content.require_unused_with("--all")?;
             let entity = self.content.items.entity;
             let search = Search { entity, ..Search::browse(dataset.id) };
             return Ok((TagTarget::Search(Box::new(search)), Exit::Done));

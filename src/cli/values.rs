@@ -195,9 +195,29 @@ pub fn check_new_file(path: &Path, existing: ExistingFile) -> CliResult<()> {
     })
 }
 
-/// Writes a result into a file that the user named. An earlier result is replaced, but no picture or archive, which the
-/// user may have named by mistake. Devices and pipes are only written to.
-pub fn write_result(path: &Path, content: impl AsRef<[u8]>) -> CliResult<()> {
+/// Returns what `--force` says about an existing file.
+pub fn existing_file(force: bool) -> ExistingFile {
+    if force { ExistingFile::Replace } else { ExistingFile::Keep }
+}
+
+/// Writes a result into a file that the user named. An earlier result can be replaced, but no picture or archive, which
+/// the user may have named by mistake. Devices and pipes are only written to.
+pub fn write_result(
+    path: &Path,
+    content: impl AsRef<[u8]>,
+    existing: ExistingFile,
+) -> CliResult<()> {
+    if existing == ExistingFile::Keep {
+        let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
+        let written = folder.and_then(|()| tessera_files::write_new_file(path, content));
+        return written.map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => {
+                let message = format!("{} exists already; --force replaces it", path.display());
+                CliError::failed(message)
+            }
+            _ => CliError::io(format_args!("write {}", path.display()), &error),
+        });
+    }
     let mut begin = Vec::new();
     if path.is_file()
         && let Ok(existing) = fs::File::open(path)
@@ -243,6 +263,18 @@ mod tests {
         }
         assert_eq!(parse_four("120,80,640,480"), Ok([120, 80, 640, 480]));
         assert!(parse_four::<u32>("1.5,0,2,2").is_err() && parse_four::<u32>("-1,0,2,2").is_err());
+    }
+
+    #[test]
+    fn a_result_replaces_an_earlier_one_only_by_force() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("deep/report.md");
+        write_result(&path, "first", existing_file(false)).unwrap();
+        let refused = write_result(&path, "second", existing_file(false)).unwrap_err();
+        assert!(refused.message.contains("--force replaces it"), "{}", refused.message);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "first");
+        write_result(&path, "third", existing_file(true)).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "third");
     }
 
     #[test]

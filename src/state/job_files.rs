@@ -34,8 +34,10 @@ impl InstanceFiles {
         tessera_files::create_private_dir_durably(folder)?;
         for number in 0..MAX_INSTANCES {
             let path = entry_path(folder, number);
+            // Another instance can write the file and exit before it is locked here.
             if !path.exists()
                 && let Some(lock) = try_lock(&path)?
+                && !path.exists()
             {
                 self.own_file = Some((path.clone(), lock));
                 return Ok(path);

@@ -3,7 +3,7 @@
 //! for display, and are optional, so that a file can be written by hand.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, VecDeque},
     io,
     path::{Path, PathBuf},
 };
@@ -11,7 +11,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tessera_model::{
-    ClusterId, DatasetId, EntityType, EntryContent, EntryId, Failure, Granularity, KeptTags,
+    ClusterId, ClusterPart, DatasetId, EntityType, EntryContent, Failure, Granularity, KeptTags,
     MediaId, SafeText, SelectedCluster, Selection, SelectionEntry, SelectionItem,
 };
 use tessera_wire::{selection, text_encoding::read_text};
@@ -98,7 +98,9 @@ pub fn write_selection(dataset: DatasetId, selection: &Selection) -> Value {
 impl EntryDetails {
     fn new(entry: &SelectionEntry) -> Self {
         let (media_id, cluster_id, cluster) = match &entry.content {
-            EntryContent::MediaItem(id, cluster) => (Some(*id), *cluster, None),
+            EntryContent::MediaItem(id, cluster) => {
+                (Some(*id), cluster.as_ref().map(|part| part.cluster), None)
+            }
             EntryContent::Cluster(cluster) => (None, Some(cluster.id), Some(cluster)),
         };
         Self {
@@ -117,9 +119,9 @@ impl EntryDetails {
         }
     }
 
-    fn id(&self) -> Option<EntryId> {
-        let cluster = || self.cluster_id.map(EntryId::Cluster);
-        self.media_id.map(EntryId::MediaItem).or_else(cluster)
+    fn id(&self) -> Option<DetailsId> {
+        let cluster = || self.cluster_id.map(DetailsId::Cluster);
+        self.media_id.map(DetailsId::MediaItem).or_else(cluster)
     }
 
     fn entry(self, short_id: &str, entity: EntityType, content: EntryContent) -> SelectionEntry {
@@ -141,7 +143,7 @@ pub(super) fn parse_selection(dataset: DatasetId, document: &Value) -> Result<Se
         return Ok(Selection::default());
     }
     let body = json!({ "media_selection": items }).to_string();
-    let items = selection::read(body.as_bytes()).map_err(|problem| problem.to_string())?;
+    let items = selection::read_file(body.as_bytes()).map_err(|problem| problem.to_string())?;
     let mut details = read_details(document)?;
     let mut entries: Vec<(usize, SelectionEntry)> = Vec::new();
     for item in items {
@@ -150,7 +152,7 @@ pub(super) fn parse_selection(dataset: DatasetId, document: &Value) -> Result<Se
                 entries.extend(media.into_iter().map(|id| media_entry(id, &mut details)));
             }
             SelectionItem::Cluster { cluster: id, entity, filters, exclude } => {
-                let (order, mut known) = take_details(EntryId::Cluster(id), &mut details);
+                let (order, mut known) = take_details(DetailsId::Cluster(id), &mut details);
                 let cluster = known.cluster.take().unwrap_or_default();
                 let content = EntryContent::Cluster(SelectedCluster {
                     id,
@@ -170,8 +172,9 @@ pub(super) fn parse_selection(dataset: DatasetId, document: &Value) -> Result<Se
 }
 
 fn media_entry(id: MediaId, details: &mut DetailsById) -> (usize, SelectionEntry) {
-    let (order, known) = take_details(EntryId::MediaItem(id), details);
-    let content = EntryContent::MediaItem(id, known.cluster_id);
+    let (order, known) = take_details(DetailsId::MediaItem(id), details);
+    let within = known.cluster_id.map(|cluster| ClusterPart::new(cluster, &[]));
+    let content = EntryContent::MediaItem(id, within);
     let entity = known.entity_type;
     (order, known.entry(&id.short(), entity, content))
 }
@@ -201,20 +204,30 @@ pub(super) fn dataset_of(document: &Value) -> Result<Option<DatasetId>, String> 
     Option::deserialize(id).map_err(|_| format!("{id} is not a dataset ID"))
 }
 
-/// The details of each entry, with its position in the file.
-type DetailsById = BTreeMap<EntryId, (usize, EntryDetails)>;
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum DetailsId {
+    Cluster(ClusterId),
+    MediaItem(MediaId),
+}
+
+/// The details of each entry, with its position in the file. Several parts of a cluster have details in their order.
+type DetailsById = BTreeMap<DetailsId, VecDeque<(usize, EntryDetails)>>;
 
 fn read_details(document: &Value) -> Result<DetailsById, String> {
     let rows = document["_entries"].as_array().into_iter().flatten().enumerate();
-    let read = |(order, row)| {
-        let details = EntryDetails::deserialize(row);
-        let details = details.map_err(|error| format!("entry {order}: {error}"))?;
-        Ok(details.id().map(|id| (id, (order, details))))
-    };
-    rows.filter_map(|row| read(row).transpose()).collect()
+    let mut details = DetailsById::new();
+    for (order, row) in rows {
+        let row = EntryDetails::deserialize(row);
+        let row = row.map_err(|error| format!("entry {order}: {error}"))?;
+        if let Some(id) = row.id() {
+            details.entry(id).or_default().push_back((order, row));
+        }
+    }
+    Ok(details)
 }
 
 /// Removes and returns the details of an entry with its position. Entries without details come last.
-fn take_details(id: EntryId, details: &mut DetailsById) -> (usize, EntryDetails) {
-    details.remove(&id).unwrap_or_else(|| (usize::MAX, EntryDetails::default()))
+fn take_details(id: DetailsId, details: &mut DetailsById) -> (usize, EntryDetails) {
+    let known = details.get_mut(&id).and_then(VecDeque::pop_front);
+    known.unwrap_or_else(|| (usize::MAX, EntryDetails::default()))
 }

@@ -4,9 +4,9 @@
 
 use std::{
     borrow::Cow,
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     fmt, fs,
-    io::ErrorKind,
+    io::{self, ErrorKind},
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
 };
@@ -19,6 +19,7 @@ use crate::state::{
     searches::{self, ListFile},
     selections,
 };
+use tessera_client::ExistingFile;
 use tessera_files::{ChangeLock, Guarantee, lock_changes, missing_guarantees};
 use tessera_model::{
     DatasetId, Failure, FailureKind, HistoryEntry, JobRecord, KeptTags, SafeText, SavedSession,
@@ -376,13 +377,22 @@ impl StateFolder {
         })
     }
 
-    /// Fails if saving under this name would replace a selection.
-    pub fn require_new_name(&self, name: &str, dataset: DatasetId) -> Result<(), Failure> {
-        if !self.has_named_selection(name, dataset)? {
-            return Ok(());
+    /// Returns the names that selections of the dataset have already.
+    ///
+    /// # Errors
+    /// No selection of the dataset can have one of the names.
+    pub fn taken_names<'a>(
+        &self,
+        names: impl IntoIterator<Item = &'a String>,
+        dataset: DatasetId,
+    ) -> Result<Vec<String>, Failure> {
+        let mut taken = Vec::new();
+        for name in names {
+            if self.has_named_selection(name, dataset)? {
+                taken.push(name.clone());
+            }
         }
-        let sentence = format!("a selection `{name}` exists already");
-        Err(Failure::local(sentence).with_remedy("Choose another name"))
+        Ok(taken)
     }
 
     /// Returns whether a selection of the dataset has this name.
@@ -394,15 +404,51 @@ impl StateFolder {
         path.try_exists().map_err(file_failure(&path, "read"))
     }
 
-    /// Saves a selection under a name. An older one of the same dataset is replaced.
+    /// Saves a selection under a name. Returns `None` if an older one of the same dataset is kept instead.
     pub fn save_named_selection(
         &self,
         name: &str,
         dataset: DatasetId,
         selection: &Selection,
-    ) -> Result<PathBuf, Failure> {
+        existing: ExistingFile,
+    ) -> Result<Option<PathBuf>, Failure> {
         let _lock = self.lock_named_selection(name, dataset)?;
-        self.replace_named_selection(name, dataset, selection)
+        if existing == ExistingFile::Keep && self.has_named_selection(name, dataset)? {
+            return Ok(None);
+        }
+        self.replace_named_selection(name, dataset, selection).map(Some)
+    }
+
+    /// Saves selections under names, or none of them if older ones are kept instead. Returns the names of these.
+    pub fn save_named_selections(
+        &self,
+        dataset: DatasetId,
+        selections: &BTreeMap<String, Selection>,
+        existing: ExistingFile,
+    ) -> Result<Vec<String>, Failure> {
+        let paths = selections.keys().map(|name| self.named_selection_path(name, dataset));
+        // All processes lock in the same order, so that they do not wait for each other.
+        let paths: BTreeSet<PathBuf> = paths.collect::<Result<_, _>>()?;
+        let _locks: Vec<ChangeLock> =
+            paths.iter().map(|path| lock(path)).collect::<Result<_, _>>()?;
+        let taken = self.taken_names(selections.keys(), dataset)?;
+        if existing == ExistingFile::Keep && !taken.is_empty() {
+            return Ok(taken);
+        }
+        for (name, selection) in selections {
+            self.replace_named_selection(name, dataset, selection)?;
+        }
+        Ok(Vec::new())
+    }
+
+    /// Empties a basket, whatever its file contains.
+    pub fn clear_basket(&self, dataset: DatasetId) -> Result<(), Failure> {
+        let empty = StateValue::Basket(dataset, Selection::default());
+        let name = file_name(&empty.key());
+        let Some((folder, name)) = self.dir.as_ref().zip(name) else { return Ok(()) };
+        let path = folder.join(name);
+        let _lock = lock(&path)?;
+        write(&path, &empty)
     }
 
     /// Waits until no other process changes a selection.
@@ -490,5 +536,6 @@ impl StateFolder {
 fn files_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let entries =
         tessera_files::if_exists(fs::read_dir(folder)).map_err(file_failure(folder, "read"))?;
-    Ok(entries.into_iter().flatten().flatten().map(|entry| entry.path()).collect())
+    let paths = entries.into_iter().flatten().map(|entry| entry.map(|entry| entry.path()));
+    paths.collect::<io::Result<_>>().map_err(file_failure(folder, "read"))
 }

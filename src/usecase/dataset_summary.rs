@@ -62,7 +62,7 @@ impl<'a> DatasetSummary<'a> {
         Self {
             images: rows.len() - frames,
             frames,
-            bytes: files.iter().filter_map(|row| row.bytes).sum(),
+            bytes: total_bytes(files.iter().copied()),
             with_caption: rows.iter().filter(|row| row.has_caption).count(),
             formats: most_frequent(formats.iter().map(String::as_str))
                 .into_iter()
@@ -82,9 +82,14 @@ impl<'a> DatasetSummary<'a> {
     /// Returns the number of near-duplicates beyond the best of each group, and the size of their files.
     pub fn redundant(&self) -> (usize, u64) {
         let further = || self.duplicates.iter().flat_map(|group| &group[1..]);
-        let bytes = further().filter(|row| !row.is_frame).filter_map(|row| row.bytes).sum();
+        let bytes = total_bytes(further().copied().filter(|row| !row.is_frame));
         (further().count(), bytes)
     }
+}
+
+/// Sums the sizes, which are whatever the service sends.
+fn total_bytes<'a>(rows: impl Iterator<Item = &'a MediaRow>) -> u64 {
+    rows.filter_map(|row| row.bytes).fold(0, u64::saturating_add)
 }
 
 fn extension(path: &str) -> String {
@@ -145,6 +150,9 @@ mod tests {
         let issues: Vec<_> =
             summary.issues.iter().map(|(kind, rows)| (*kind, rows.len())).collect();
         assert_eq!(issues, [(IssueKind::Blur, 2)]);
+        let huge = [u64::MAX, u64::MAX].map(|bytes| row("e", bytes, 1, copy()));
+        let summary = DatasetSummary::new(&huge, UnreadFiles::default());
+        assert_eq!((summary.bytes, summary.redundant()), (u64::MAX, (1, u64::MAX)));
         assert_eq!(DatasetSummary::new(&[], UnreadFiles::default()).sizes, None);
     }
 }

@@ -16,7 +16,7 @@ use tessera_model::{
     text::composed,
     vql::IssueKind,
 };
-use tessera_wire::export::column;
+use tessera_wire::{export::column, fields::count};
 
 use super::run_blocking;
 
@@ -56,12 +56,12 @@ impl MediaRow {
     pub fn read(row: &Value) -> Self {
         let text = |key: &str| row[key].as_str().map(ToOwned::to_owned);
         let path = [column::FILE_PATH, column::FILE_NAME, column::IMAGE_FILENAME];
-        let side = |key: &str| row[key].as_u64().filter(|pixels| *pixels > 0);
+        let side = |key: &str| count(row, key).filter(|pixels| *pixels > 0);
         Self {
             media: text(column::MEDIA_ID).and_then(|id| id.parse().ok()),
             path: path.into_iter().find_map(text).unwrap_or_default(),
             is_frame: row[column::MEDIA_TYPE] == "video_frame",
-            bytes: row[column::FILE_SIZE].as_u64(),
+            bytes: count(row, column::FILE_SIZE),
             size: side(column::WIDTH).zip(side(column::HEIGHT)),
             uniqueness: row[column::UNIQUENESS_SCORE].as_f64(),
             has_caption: text(column::CAPTION).is_some_and(|caption| !caption.trim().is_empty()),

@@ -8,41 +8,19 @@ use std::{
 };
 
 use tessera_model::{
-    DatasetId, Failure, FailureKind,
+    Failure, FailureKind, Selection,
     pseudorandom::mix64,
     split::{Balance, SplitPlan, SplitSet},
     tag::{PICKED, REJECTED},
 };
 
 use super::{file_actions::selection_of_media, media_rows::MediaRow};
-use crate::state::StateFolder;
 
-/// Returns the names of the sets that saved selections of the dataset have already.
+/// Divides the rows, except those that the plan leaves out. Returns the rows of each set.
 ///
 /// # Errors
-/// A selection cannot have one of the names.
-pub fn taken_names(
-    state: &StateFolder,
-    dataset: DatasetId,
-    plan: &SplitPlan,
-) -> Result<Vec<String>, Failure> {
-    let mut taken = Vec::new();
-    for SplitSet { name, .. } in &plan.sets {
-        if state.has_named_selection(name, dataset)? {
-            taken.push(name.clone());
-        }
-    }
-    Ok(taken)
-}
-
-/// Divides the rows, except those that the plan leaves out, and saves each set as a selection, replacing older ones.
-/// Returns the rows of each set.
-///
-/// # Errors
-/// No row has a tag that the plan leaves out, or no row is left, or the service sends no ids of media items.
+/// No row has a tag that the plan leaves out, or no row is left.
 pub fn divide<'a>(
-    state: &StateFolder,
-    dataset: DatasetId,
     rows: &'a [MediaRow],
     plan: &SplitPlan,
 ) -> Result<Vec<Vec<&'a MediaRow>>, Failure> {
@@ -64,15 +42,26 @@ pub fn divide<'a>(
     for (row, set) in rows.iter().zip(split(&rows, plan)) {
         sets[set].push(*row);
     }
-    for (set, rows) in plan.sets.iter().zip(&sets) {
+    Ok(sets)
+}
+
+/// Returns the selections of divided rows by their names.
+///
+/// # Errors
+/// The service sends no ids of media items.
+pub fn selections_of(
+    plan: &SplitPlan,
+    sets: &[Vec<&MediaRow>],
+) -> Result<BTreeMap<String, Selection>, Failure> {
+    let selection = |(set, rows): (&SplitSet, &Vec<&MediaRow>)| {
         let media = rows.iter().map(|row| Some((row.media?, PathBuf::from(&row.path))));
         let media: Option<Vec<_>> = media.collect();
         let media = media.ok_or_else(|| {
             Failure::local("the service sends no ids of media items, so no set can be saved")
         })?;
-        state.save_named_selection(&set.name, dataset, &selection_of_media(&media))?;
-    }
-    Ok(sets)
+        Ok((set.name.clone(), selection_of_media(&media)))
+    };
+    plan.sets.iter().zip(sets).map(selection).collect()
 }
 
 /// Returns the number of the set of each row. The same rows and seed give the same sets, whatever the order of the

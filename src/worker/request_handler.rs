@@ -35,7 +35,7 @@ use crate::{
         media_rows::{self, MediaRow, follow_export},
         missing_media::{describe_missing, leave_out_missing, omission_of_missing},
         run_blocking,
-        split::{divide, taken_names},
+        split::{divide, selections_of},
     },
     worker::{
         WorkerOptions, custom_command, external_viewer, handed_over_files::HandedOverFiles,
@@ -295,8 +295,12 @@ impl RequestHandler {
             }
             Request::SaveNamed(name, dataset, selection) => Payload::SelectionSaved(
                 self.with_state(move |state| {
-                    state.require_new_name(&name, dataset)?;
-                    state.save_named_selection(&name, dataset, &selection)
+                    let kept = ExistingFile::Keep;
+                    let saved = state.save_named_selection(&name, dataset, &selection, kept)?;
+                    saved.ok_or_else(|| {
+                        Failure::local(format!("a selection `{name}` exists already"))
+                            .with_remedy("Choose another name")
+                    })
                 })
                 .await?,
             ),
@@ -331,17 +335,24 @@ impl RequestHandler {
         plan: SplitPlan,
         replaces: bool,
     ) -> Result<Payload, Failure> {
-        let plan = Arc::new(plan);
-        let of_names = Arc::clone(&plan);
-        let find = move |state: &StateFolder| taken_names(state, dataset, &of_names);
+        let taken_names = |taken: &[String]| {
+            Payload::SetNamesTaken(taken.iter().map(|name| SafeText::name(name)).collect())
+        };
+        let existing = if replaces { ExistingFile::Replace } else { ExistingFile::Keep };
+        let names: Vec<String> = plan.sets.iter().map(|set| set.name.clone()).collect();
+        let find = move |state: &StateFolder| state.taken_names(&names, dataset);
         let taken = self.with_state(find).await?;
         if !replaces && !taken.is_empty() {
-            let taken = taken.iter().map(|name| SafeText::name(name));
-            return Ok(Payload::SetNamesTaken(taken.collect()));
+            return Ok(taken_names(&taken));
         }
         let rows = self.media_rows(dataset).await?;
         let save = move |state: &StateFolder| {
-            let sets = divide(state, dataset, &rows, &plan)?;
+            let sets = divide(&rows, &plan)?;
+            let selections = selections_of(&plan, &sets)?;
+            let taken = state.save_named_selections(dataset, &selections, existing)?;
+            if !taken.is_empty() {
+                return Ok(taken_names(&taken));
+            }
             let all = sets.iter().map(Vec::len).sum();
             let saved = |(set, rows): (&SplitSet, Vec<_>)| SavedSet {
                 name: SafeText::name(&set.name),
@@ -350,9 +361,9 @@ impl RequestHandler {
                     .is_empty()
                     .then(|| SafeText::detail(&plan.why_empty(&set.name, all))),
             };
-            Ok(plan.sets.iter().zip(sets).map(saved).collect())
+            Ok(Payload::SetsSaved(plan.sets.iter().zip(sets).map(saved).collect()))
         };
-        self.with_state(save).await.map(Payload::SetsSaved)
+        self.with_state(save).await
     }
 
     async fn check(

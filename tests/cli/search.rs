@@ -339,9 +339,10 @@ async fn repeated_and_missing_pages_are_reported() {
     assert!(err.contains("new media are not clustered yet"), "{err}");
 
     let ending = |number| if number == 0 { page(0, 100) } else { Reply::new(404, &[], "{}") };
-    let (code, out, err, _) = scripted(ending, all).await;
+    let (code, out, err, _) = scripted(ending, &[all, &["--mark", "half"]].concat()).await;
     let reported = document(&out);
     assert_eq!((code, reported["clusters"].as_array().unwrap().len()), (9, 100), "{err}");
+    assert!(err.contains("the selection `half` was not saved"), "{err}");
     assert_eq!((&reported["truncated"], &reported["_missing_page"]), (&true.into(), &1.into()));
     assert!(err.contains("page 1 failed"), "{err}");
 

@@ -105,6 +105,26 @@ fn named_selections_are_readable_files() {
 }
 
 #[test]
+fn what_cannot_be_parsed_is_cleared() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    for name in [&[][..], &["--name", "night"]] {
+        let with = |command: &'static str| [&[command, DATASET], name].concat();
+        assert_eq!(selection(home, &[&with("add")[..], &["--media", &id(5)]].concat()).0, 0);
+        let state = walkdir::WalkDir::new(home).into_iter().filter_map(Result::ok);
+        let is_saved = |path: &Path| path.extension().is_some_and(|end| end == "json");
+        for file in state.filter(|entry| is_saved(entry.path())) {
+            fs::write(file.path(), "{").unwrap();
+        }
+        assert_eq!(selection(home, &with("show")).0, 1);
+        let (code, _, err) = selection(home, &with("clear"));
+        assert!(code == 0 && err.contains("cannot be parsed"), "{code} {err}");
+        let code = selection(home, &with("show")).0;
+        assert_eq!(code, if name.is_empty() { 0 } else { 5 });
+    }
+}
+
+#[test]
 fn a_folder_has_the_same_selections_with_a_profile_and_without() {
     let (home, folder) = home();
     let home = home.path();

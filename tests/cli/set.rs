@@ -116,5 +116,80 @@ fn a_reduced_cluster_is_selected_without_removed_items() {
     assert_eq!(items[0]["payload"]["media_ids"], json!([id(31)]), "12 was left out of cluster 3");
     let filters = |item: &Value| item["payload"]["cluster_filters"]["vql"].is_string();
     assert_eq!(items.len(), 3);
-    assert!(filters(&items[1]) && filters(&items[2]), "with the filters that found them: {shown}");
+    let filtered = [&items[1], &items[2]].map(filters);
+    assert_eq!(filtered, [true, false], "the filters that found cluster 1, and all of 2: {shown}");
+}
+
+/// Writes the results of two filters, which find one member each of cluster 1.
+fn saved_parts(home: &Path) -> [String; 2] {
+    [("x", 11), ("y", 12)].map(|(label, media)| {
+        let vql = json!([{ "labels": { "op": "one_of", "value": [label] } }]);
+        let mut found = answer(&[(1, &[media])], true, &vql);
+        for field in ["n_images", "_members"] {
+            found["clusters"][0][field] = 1.into();
+        }
+        let file = home.join(format!("{label}.json"));
+        std::fs::write(&file, found.to_string()).unwrap();
+        file.to_str().unwrap().to_owned()
+    })
+}
+
+#[test]
+fn parts_of_a_cluster_are_combined_and_selected_as_parts() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    let [x, y] = &saved_parts(home);
+    let combine = |operation: &str, a: &str, b: &str| {
+        let (code, out, err) = run(home, &["set", operation, a, b, "--json", "--strict"]);
+        assert_eq!(code, 0, "{err}");
+        let document: Value = serde_json::from_str(&out).unwrap();
+        let file = home.join(format!("{operation}.json"));
+        std::fs::write(&file, out).unwrap();
+        let media = content(&document).into_iter().flat_map(|(_, media)| media).collect::<Vec<_>>();
+        (file.to_str().unwrap().to_owned(), media)
+    };
+    assert_eq!(combine("minus", x, y).1, [id(11)]);
+    assert_eq!(combine("intersect", x, y).1, [""; 0]);
+    let (both, media) = combine("union", x, y);
+    assert_eq!(media, [id(11), id(12)]);
+    assert_eq!(combine("intersect", &both, y).1, [id(12)], "a result of an operation");
+    assert_eq!(combine("minus", &both, x).1, [id(12)]);
+    let add = |name: &str, files: &[&String]| -> Value {
+        for file in files {
+            let add = ["selection", "add", DATASET, "--from-results", file, "--name", name];
+            let (code, _, err) = run(home, &[&add[..], &ONPREM].concat());
+            assert!(
+                code == 0 && err.contains(" more; now 2 entries") || *file == x,
+                "{code} {err}"
+            );
+        }
+        let show = ["selection", "show", DATASET, "--name", name, "--json"];
+        let (_, out, _) = run(home, &[&show[..], &ONPREM].concat());
+        serde_json::from_str::<Value>(&out).unwrap()["media_selection"].clone()
+    };
+    let parts = add("parts", &[x, y]);
+    let filters = [0, 1].map(|index| parts[index]["payload"]["cluster_filters"]["vql"].clone());
+    assert!(filters[0] != filters[1] && filters[1].is_string(), "{parts}");
+    assert_eq!(add("both", &[&both])[0]["payload"]["media_ids"], json!([id(11), id(12)]));
+}
+
+#[test]
+fn counts_that_no_dataset_has_are_no_reason_to_fail() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    let mut found = answer(&[(1, &[11]), (2, &[21])], true, &json!([]));
+    for row in found["clusters"].as_array_mut().unwrap() {
+        for field in ["_excluded", "_unlisted", "n_images"] {
+            row[field] = u64::MAX.into();
+        }
+    }
+    let (file, text) = (home.join("a.json"), found.to_string());
+    std::fs::write(&file, &text).unwrap();
+    for operation in ["minus", "union", "intersect"] {
+        let (code, _, err) = piped(home, &["set", operation, file.to_str().unwrap(), "-"], &text);
+        assert_eq!(code, 0, "{operation}: {err}");
+    }
+    let add = ["selection", "add", DATASET, "--from-results", file.to_str().unwrap()];
+    let (code, _, err) = run(home, &[&add[..], &ONPREM].concat());
+    assert_eq!(code, 0, "{err}");
 }

@@ -175,6 +175,36 @@ fn wrong_uses_are_explained_and_change_nothing() {
 }
 
 #[test]
+fn no_command_ignores_one_of_two_choices_of_media() {
+    let (home, _) = with_profile();
+    fs::write(home.path().join("list"), "a.png").unwrap();
+    let list = format!("--files-from {}", home.path().join("list").display());
+    let media = "--media 9a205a5e-0000-46be-83a3-000000000001";
+    for (command, target, choices) in [
+        ("tag add x", "--all", &["--label cat", "--tag wet", "--caption van", "--search vans"][..]),
+        ("tag add x", "--all", &["--vql []", "--max-score 0.5", "--selection x", media]),
+        ("tag add x", &list, &["--caption van", "--selection-file x"]),
+        ("tag remove picked", "--all", &["--label cat", media]),
+        ("tag remove picked", &list, &["--label cat"]),
+        ("tag rate 3", "--all", &["--label cat"]),
+        ("tag rate 3", &list, &["--label cat", media]),
+        ("media move --to x --yes", &list, &["--label cat", media]),
+        ("media copy --to x --yes", &list, &["--label cat"]),
+        ("media link --to x --yes", &list, &["--label cat"]),
+        ("media trash --yes", &list, &["--label cat", "--selection x"]),
+        ("export start", media, &["--label cat", "--caption van"]),
+        ("dataset diverse 2", media, &["--label cat"]),
+    ] {
+        for choice in choices {
+            let line = format!("{command} {target} {choice} --profile here");
+            let (code, _, err) = run(home.path(), &line.split(' ').collect::<Vec<_>>());
+            assert!(code == 2 && err.contains("not both"), "{line}: {code} {err}");
+        }
+    }
+    assert_eq!(listed(home.path()), [""; 0]);
+}
+
+#[test]
 fn a_running_service_sees_the_change_at_once() {
     let (home, folder) = home();
     let home = home.path();

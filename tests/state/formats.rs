@@ -196,6 +196,26 @@ fn a_selection_round_trips() {
 }
 
 #[test]
+fn parts_of_one_cluster_and_more_clusters_than_a_request_has_round_trip() {
+    let dataset = DatasetId(Uuid::from_u128(1));
+    let cluster = |id, uniqueness| {
+        let mut entry = selection_of_two().ordered_entries()[0].clone();
+        if let EntryContent::Cluster(cluster) = &mut entry.content {
+            cluster.id = ClusterId(Uuid::from_u128(id));
+            cluster.filters = vec![Filter::uniqueness(uniqueness).unwrap()];
+            cluster.member_count = Some(u64::MAX);
+        }
+        entry
+    };
+    let parts = [0.7, 0.5, 0.6].map(|uniqueness| cluster(7, uniqueness));
+    let many = (8..selection::MAX_ITEMS as u128 + 8).map(|id| cluster(id, 0.5));
+    let all: Selection = parts.into_iter().chain(many).collect();
+    let document = write_selection(dataset, &all);
+    assert_eq!(document["_counts"]["estimated_total"], u64::MAX - 2 * all.len() as u64);
+    assert_eq!(read_selection(&document.to_string(), dataset), Ok(all));
+}
+
+#[test]
 fn a_selection_written_by_hand_is_accepted() {
     let dataset = DatasetId(Uuid::from_u128(1));
     let mut document = write_selection(dataset, &selection_of_two());
@@ -261,7 +281,7 @@ fn kept_tags_round_trip_and_are_found_as_selections() {
     let kept = state.kept_tags().unwrap();
     assert!(kept[0].1.keys().eq(tags.keys()), "in the order of their creation");
     assert_eq!(kept, [(dataset, tags)]);
-    let error = state.save_named_selection("tag:b", dataset, &Selection::default()).unwrap_err();
+    let error = state.has_named_selection("tag:b", dataset).unwrap_err();
     assert!(error.to_string().contains("changed in the interface"), "{error}");
     let other = DatasetId(Uuid::from_u128(9));
     assert_eq!(state.load_named_selection("tag:a", other).unwrap(), None);

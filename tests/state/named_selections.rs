@@ -1,8 +1,11 @@
 //! Tests `tessera::state`: named selections.
 
+use std::collections::BTreeMap;
+
 use uuid::Uuid;
 
 use tessera::state::StateFolder;
+use tessera_client::ExistingFile;
 use tessera_model::{
     DatasetId, EntityType, EntryContent, Granularity, MediaId, SafeText, Selection, SelectionEntry,
 };
@@ -21,19 +24,24 @@ fn a_named_selection_is_saved_replaced_and_deleted() {
     assert_eq!(store.load_named_selection("vans", dataset), Ok(None));
     for id in [1, 2] {
         let selection: Selection = [entry(id)].into_iter().collect();
-        store.save_named_selection("vans", dataset, &selection).unwrap();
+        store.save_named_selection("vans", dataset, &selection, ExistingFile::Replace).unwrap();
         assert_eq!(store.load_named_selection("vans", dataset), Ok(Some(selection)));
     }
     let other = DatasetId(Uuid::from_u128(9));
     assert_eq!(store.load_named_selection("vans", other), Ok(None));
-    store.save_named_selection("vans", other, &Selection::default()).unwrap();
+    let empty = Selection::default();
+    store.save_named_selection("vans", other, &empty, ExistingFile::Keep).unwrap();
     let names = [("vans".to_owned(), dataset), ("vans".to_owned(), other)];
     assert_eq!(store.selection_names(), Ok(names.to_vec()));
     let kept = store.load_named_selection("vans", dataset).unwrap().unwrap();
     assert_eq!(kept, [entry(2)].into_iter().collect(), "another dataset has its own");
-    let taken = store.require_new_name("vans", dataset).unwrap_err().to_string();
-    assert!(taken.contains("`vans` exists already"), "{taken}");
-    assert_eq!(store.require_new_name("cars", dataset), Ok(()));
+    let kept = store.save_named_selection("vans", dataset, &empty, ExistingFile::Keep);
+    assert_eq!(kept, Ok(None));
+    let sets: BTreeMap<_, _> = ["cars", "vans"].map(|it| (it.to_owned(), empty.clone())).into();
+    let taken = store.save_named_selections(dataset, &sets, ExistingFile::Keep);
+    assert_eq!(taken, Ok(vec!["vans".to_owned()]));
+    let saved = ["cars", "vans"].map(|it| store.load_named_selection(it, dataset).unwrap());
+    assert_eq!(saved.map(|it| it.map(|it| it.len())), [None, Some(1)], "none was saved");
     assert_eq!(store.delete_named_selection("vans", dataset), Ok(true));
     assert_eq!(store.delete_named_selection("vans", dataset), Ok(false));
     assert_eq!(store.selection_names(), Ok(names[1..].to_vec()));

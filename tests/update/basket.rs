@@ -5,14 +5,15 @@ use tessera_config::DeploymentKind;
 use tessera_interface::{
     app::{
         Effect, Pane,
-        basket::SelectedEntries,
+        basket::{SelectedEntries, SelectionState},
         overlay::export::{ExportField, ExportForm},
     },
     message::{JobId, Lane, Payload, Request},
 };
 use tessera_model::{
-    EntryContent, EntryId, ExportFormat, ExportPart, ExportPreview, ExportSelection, FailureKind,
-    MediaId, Search, Selection, SelectionItem, SelectionTotals, StateKey, StateValue, Status,
+    Cluster, ClusterPart, EntryContent, EntryId, ExportFormat, ExportPart, ExportPreview,
+    ExportSelection, FailureKind, MediaId, Page, Search, Selection, SelectionItem, SelectionTotals,
+    StateKey, StateValue, Status,
 };
 use uuid::Uuid;
 
@@ -24,6 +25,11 @@ fn selection(desk: &Desk) -> &Selection {
 
 fn totals(desk: &Desk) -> SelectionTotals {
     selection(desk).totals()
+}
+
+/// A cluster as it is found without filters.
+fn whole(number: u128) -> ClusterPart {
+    ClusterPart::new(cluster(number).id, &[])
 }
 
 fn basket_key() -> StateKey {
@@ -134,11 +140,11 @@ fn the_rest_of_the_search_is_selected_instead_of_the_selection() {
     desk.answer_page(page(100, 4));
     assert_eq!(desk.notice(), "all pages loaded: selected the rest of 2 pages; u undoes it");
     let rest = selection(&desk).clone();
-    assert!(rest.cluster(cluster(0).id).is_none());
-    let excluded = &rest.cluster(cluster(1).id).unwrap().excluded;
+    assert!(rest.cluster(&whole(0)).is_none());
+    let excluded = &rest.cluster(&whole(1)).unwrap().excluded;
     assert_eq!(excluded, &[cluster(1).previews[0].media].into());
-    assert!(rest.cluster(cluster(2).id).is_none());
-    let item = rest.get(EntryId::MediaItem(cluster(2).previews[0].media)).unwrap();
+    assert!(rest.cluster(&whole(2)).is_none());
+    let item = rest.get(&EntryId::MediaItem(cluster(2).previews[0].media)).unwrap();
     assert_eq!(item.name.as_str(), "20.jpg");
     assert_eq!((totals(&desk).clusters, totals(&desk).media), (102, 1));
     // The rest of the rest is the selection, and one step undoes all pages.
@@ -190,11 +196,11 @@ fn what_the_search_does_not_show_is_deselected_and_named() {
         "all pages loaded: selected the rest of 1 page, which may include 1 entry that its pages do not show; u \
          undoes it"
     );
-    assert!(selection(&desk).cluster(cluster(0).id).is_none());
+    assert!(selection(&desk).cluster(&whole(0)).is_none());
     assert_eq!(totals(&desk).clusters, 2);
     desk.press("u");
     assert_eq!(totals(&desk).clusters, 1, "one step undoes all of it");
-    assert!(selection(&desk).cluster(cluster(0).id).is_some());
+    assert!(selection(&desk).cluster(&whole(0)).is_some());
 }
 
 #[test]
@@ -209,6 +215,29 @@ fn a_cluster_that_other_filters_have_selected_stays_as_it_is() {
          have selected; u undoes it"
     );
     assert_eq!(totals(&desk).clusters, 2);
+}
+
+#[test]
+fn searches_select_their_own_parts_of_a_cluster() {
+    let mut desk = Desk::with_clusters(1);
+    let found = |desk: &mut Desk, keys: &str, member: usize| {
+        desk.press(keys);
+        let previews = vec![cluster(0).previews[member].clone()];
+        let part = Cluster { previews, n_images: Some(1), ..cluster(0) };
+        desk.answer_page(Page { clusters: vec![part], ..Page::default() });
+        let results = desk.app.results();
+        desk.app.baskets().selection_state(results.cluster().unwrap(), None, results)
+    };
+    assert_eq!(found(&mut desk, "3 a 6 0 . 5 f5", 0), SelectionState::Unselected);
+    desk.press("V");
+    assert_eq!(found(&mut desk, "< 3 a 6 0 . 7 f5", 1), SelectionState::Unselected);
+    desk.press("enter x");
+    assert!(desk.notice().contains("is not selected"), "{}", desk.notice());
+    desk.press("esc V");
+    assert_eq!(desk.notice(), "1 cluster selected; u undoes it");
+    assert_eq!((totals(&desk).clusters, totals(&desk).export_rows()), (2, 2));
+    desk.press("space");
+    assert_eq!(totals(&desk).clusters, 1, "the part of the other search stays");
 }
 
 #[test]
@@ -305,7 +334,7 @@ fn selected_clusters_are_stale_after_a_reindex_until_they_are_loaded_again() {
         EntryContent::MediaItem(..) => false,
     };
     let rows = desk.app.baskets().rows(desk.app.results());
-    assert_eq!(rows.iter().find(|mark| stale(mark)).unwrap().id(), EntryId::Cluster(cluster(0).id));
+    assert_eq!(rows.iter().find(|mark| stale(mark)).unwrap().id(), EntryId::Cluster(whole(0)));
 }
 
 #[test]

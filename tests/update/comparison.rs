@@ -39,7 +39,7 @@ fn is_selected(desk: &Desk, number: u128) -> bool {
         .baskets()
         .selection(desk.app.results())
         .unwrap()
-        .get(EntryId::MediaItem(media))
+        .get(&EntryId::MediaItem(media))
         .is_some()
 }
 

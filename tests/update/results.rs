@@ -16,7 +16,7 @@ use tessera_interface::{
 use tessera_model::{
     Cluster, EntityType, Failure, FailureKind, FileOrder, FileSortKey, Filter, HistoryEntry, Page,
     Relevance, SafeText, ScoreKind, Search, StateKey, StateValue, Status,
-    set_algebra::{SetOperator, combine},
+    set_algebra::{FoundCluster, Members, SetOperator, combine},
     vql::{ColumnValue, FileProperty, Operator, Property},
 };
 use tessera_picture::Protocol;
@@ -728,10 +728,12 @@ fn set_operations_use_loaded_pages() {
 fn members_of_clusters_that_differ_are_compared_one_by_one() {
     let (a, mut b) = (cluster(1), cluster(2));
     b.previews = a.previews[..2].to_vec();
-    let left = combine(std::slice::from_ref(&a), std::slice::from_ref(&b), SetOperator::Difference);
-    assert_eq!(left[0].previews, a.previews[2..]);
-    let both = combine(&[a], &[b], SetOperator::Intersection);
-    assert_eq!(both[0].previews.len(), 2);
+    let all = Members::found_by(&Search::browse(dataset(1, Status::Ready).id));
+    let [here, there] = [&a, &b].map(|it| [FoundCluster::new(it.clone(), all.clone())]);
+    let left = combine(&here, &there, SetOperator::Difference);
+    assert_eq!(left[0].cluster.previews, a.previews[2..]);
+    let both = combine(&here, &there, SetOperator::Intersection);
+    assert_eq!(both[0].cluster.previews.len(), 2);
 }
 
 #[test]

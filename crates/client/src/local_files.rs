@@ -140,7 +140,7 @@ impl<'a> PictureSharing<'a> {
             original.and_then(|path| stat(&path).ok()).is_some_and(|it| it.st_dev == disk)
         };
         let linkable = self.media.values().filter(|(id, _)| is_linkable(*id));
-        linkable.map(|(_, size)| size).sum()
+        linkable.map(|(_, size)| *size).fold(0, u64::saturating_add)
     }
 
     /// Creates the file `path` (in the open folder `directory`) from the original, if the original has this size and

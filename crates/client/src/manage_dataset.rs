@@ -9,8 +9,9 @@ use crate::{
 };
 use serde_json::json;
 use tessera_model::{
-    Dataset, DatasetId, ExportFormat, ExportPreview, ExportSelection, Failure, FileOrder, Filter,
-    LocalDataset, PatternLists, RescanResult, Search, SelectionItem,
+    Dataset, DatasetId, ExportFormat, ExportPreview, ExportSelection, Failure, FailureKind,
+    FileOrder, Filter, LocalDataset, PatternLists, RescanResult, Search, SelectionItem,
+    text::group_digits,
 };
 use tessera_wire::{
     dataset::read_dataset,
@@ -18,7 +19,7 @@ use tessera_wire::{
     export::read_preview,
     fields::Fields,
     local_dataset::{PatternsBody, read_local_dataset, read_removed, read_rescan, write_rename},
-    selection,
+    selection::{self, MAX_ITEMS},
 };
 
 /// A part of a request that only a local service understands. Another service would ignore it, and would return
@@ -84,6 +85,20 @@ pub(super) fn selection_parameters(
     let parameters = endpoints::selection_parameters(format, include_images);
     let rest_of = selection.and_then(|selection| selection.rest_of.as_ref());
     [parameters, endpoints::rest_parameters(rest_of)].concat()
+}
+
+/// Refuses a selection with more items than a request has.
+pub(super) fn require_few_items(items: &[SelectionItem]) -> Result<(), Failure> {
+    if items.len() <= MAX_ITEMS {
+        return Ok(());
+    }
+    let (count, limit) = (group_digits(items.len() as u64), group_digits(MAX_ITEMS as u64));
+    let sentence = format!(
+        "a request has at most {limit} items, which are clusters, and all single media items together; this selection \
+         has {count}"
+    );
+    let remedy = "Select coarser clusters, or select media items with `tessera search ... --flat --all --mark NAME`";
+    Err(Failure::new(FailureKind::Invalid, sentence).with_remedy(remedy))
 }
 
 impl Client {
@@ -179,6 +194,7 @@ impl Client {
         include_images: bool,
         selection: Option<&ExportSelection>,
     ) -> Result<ExportPreview, Failure> {
+        require_few_items(selection.map_or(&[], |selection| &selection.items))?;
         let path = endpoints::export_preview(id);
         let parameters = selection_parameters(format, include_images, selection);
         let body = selection.map_or(RequestBody::Post, |selection| {

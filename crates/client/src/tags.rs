@@ -2,6 +2,7 @@
 
 use crate::{
     client::{Client, NO_PARAMETERS},
+    manage_dataset::require_few_items,
     request::RequestBody,
 };
 use tessera_model::{
@@ -32,6 +33,9 @@ impl Client {
         target: &TagTarget,
         edit: &TagEdit,
     ) -> Result<TagChange, Failure> {
+        if let TagTarget::Selection(items) = target {
+            require_few_items(items)?;
+        }
         let path = format!("{}/change", endpoints::tags(dataset));
         let mut parameters = NO_PARAMETERS;
         if let TagTarget::Search(search) = target {

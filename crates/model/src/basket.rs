@@ -6,8 +6,8 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    Cluster, ClusterId, EntryContent, EntryId, MediaId, Preview, Query, SafeText, Search,
-    SelectedCluster, Selection, SelectionEntry, selection::PositionedEntry,
+    Cluster, ClusterId, ClusterPart, EntryContent, EntryId, MediaId, Preview, Query, SafeText,
+    Search, SelectedCluster, Selection, SelectionEntry, selection::PositionedEntry,
 };
 
 const MAX_UNDO_STEPS: usize = 200;
@@ -63,7 +63,10 @@ pub fn media_item_entry(preview: &Preview, cluster: &Cluster, search: &Search) -
         name: preview.title(),
         entity: cluster.entity,
         granularity: search.granularity,
-        content: EntryContent::MediaItem(preview.media, Some(cluster.id)),
+        content: EntryContent::MediaItem(
+            preview.media,
+            Some(ClusterPart::new(cluster.id, &search.filters)),
+        ),
     }
 }
 
@@ -111,15 +114,22 @@ impl Basket {
         let mut plan = EditPlan::new();
         let mut unchanged = 0;
         for cluster in clusters {
-            unplaced.remove(&EntryId::Cluster(cluster.id));
-            match self.selection.cluster(cluster.id) {
-                Some(selected) if selected.filters != search.filters => unchanged += 1,
-                Some(selected) => {
-                    plan.push((EntryId::Cluster(cluster.id), None));
-                    plan.extend(excluded_items(selected, cluster, search));
-                }
-                None => plan.extend(self.rest_of_cluster(cluster_entry(cluster, search))),
+            let mut parts = self.selection.parts_of(cluster.id).peekable();
+            if parts.peek().is_none() {
+                plan.extend(self.rest_of_cluster(cluster_entry(cluster, search)));
             }
+            let mut is_unchanged = false;
+            for selected in parts {
+                unplaced.remove(&selected.id());
+                match selected.cluster() {
+                    Some(part) if part.filters == search.filters => {
+                        plan.push((selected.id(), None));
+                        plan.extend(excluded_items(part, cluster, search));
+                    }
+                    _ => is_unchanged = true,
+                }
+            }
+            unchanged += usize::from(is_unchanged);
         }
         for (id, _) in &plan {
             unplaced.remove(id);
@@ -134,10 +144,10 @@ impl Basket {
 
     /// Plans the selection of a cluster without its members that were selected one by one.
     fn rest_of_cluster(&self, mut entry: SelectionEntry) -> EditPlan {
-        let items = entry.cluster().map_or(Vec::new(), |it| self.selection.media_items_of(it));
-        let mut plan: EditPlan = items.iter().map(|id| (*id, None)).collect();
+        let items = entry.cluster().map_or(Vec::new(), |it| self.selection.entries_within(it));
+        let mut plan: EditPlan = items.iter().map(|id| (id.clone(), None)).collect();
         let EntryContent::Cluster(cluster) = &mut entry.content else { return plan };
-        cluster.excluded = items.iter().filter_map(|id| id.media_item()).collect();
+        cluster.excluded = items.iter().filter_map(EntryId::media_item).collect();
         if cluster.member_count != Some(cluster.excluded.len() as u64) {
             plan.push((entry.id(), Some(entry)));
         }
@@ -174,21 +184,26 @@ impl Basket {
         let mut plan = EditPlan::new();
         let mut change = SelectionChange::default();
         for entry in clusters {
-            let id = entry.id();
-            match (self.selection.get(id).is_some(), toggled) {
-                (true, false) => {}
-                (true, true) => {
+            let selected = match entry.cluster() {
+                Some(it) => {
+                    self.selection.cluster(&it.part()).map(|it| EntryId::Cluster(it.part()))
+                }
+                None => self.selection.get(&entry.id()).map(SelectionEntry::id),
+            };
+            match (selected, toggled) {
+                (Some(_), false) => {}
+                (Some(id), true) => {
                     change.removed += 1;
                     plan.push((id, None));
                 }
-                (false, _) => {
+                (None, _) => {
                     let cluster = entry.cluster();
                     let absorbed = cluster
-                        .map_or(Vec::new(), |cluster| self.selection.media_items_of(cluster));
-                    change.absorbed += absorbed.len();
+                        .map_or(Vec::new(), |cluster| self.selection.entries_within(cluster));
+                    change.absorbed += absorbed.iter().filter_map(EntryId::media_item).count();
                     change.added += 1;
                     plan.extend(absorbed.into_iter().map(|id| (id, None)));
-                    plan.push((id, Some(entry)));
+                    plan.push((entry.id(), Some(entry)));
                 }
             }
         }
@@ -197,17 +212,15 @@ impl Basket {
 
     /// Selects or deselects an item or a cluster. An item inside a selected cluster is excluded or included instead.
     pub fn toggle_media_item(&mut self, entry: SelectionEntry) -> ToggleOutcome {
-        let EntryContent::MediaItem(item, within) = entry.content else {
+        let EntryContent::MediaItem(item, within) = &entry.content else {
             let deselected = self.toggle([entry]).removed > 0;
             return if deselected { ToggleOutcome::Deselected } else { ToggleOutcome::Selected };
         };
-        let selected_cluster = within.filter(|id| self.selection.cluster(*id).is_some());
-        if let Some(cluster) = selected_cluster.or_else(|| self.selection.cluster_containing(item))
-        {
-            return self.toggle_member(cluster, item);
+        if let Some(cluster) = self.selection.cluster_containing(*item, within.as_ref()) {
+            return self.toggle_member(cluster, *item, within.as_ref());
         }
         let id = entry.id();
-        let selected = self.selection.get(id).is_some();
+        let selected = self.selection.get(&id).is_some();
         self.apply_plan(vec![(id, (!selected).then_some(entry))]);
         if selected { ToggleOutcome::Deselected } else { ToggleOutcome::Selected }
     }
@@ -223,15 +236,17 @@ impl Basket {
             self.toggle_media_item(SelectionEntry { name, entity, granularity, content });
             return;
         };
-        let items = self.selection.media_items_of(&cluster);
-        cluster.excluded.retain(|item| !self.selection.includes_item(*item, Some(cluster.id)));
-        let mut plan: EditPlan = items.into_iter().map(|item| (item, None)).collect();
+        let part = cluster.part();
+        let within = self.selection.entries_within(&cluster).into_iter();
+        let mut plan: EditPlan = within.map(|id| (id, None)).collect();
+        cluster.excluded.retain(|item| !self.selection.includes_item(*item, Some(&part)));
         let content = EntryContent::Cluster(cluster);
         plan.push((id, Some(SelectionEntry { name, entity, granularity, content })));
         self.apply_plan(plan);
     }
 
-    /// Deselects an item, or all items of a cluster except those that `entry` excludes.
+    /// Deselects an item, or all items of a cluster except those that `entry` excludes. What other searches have
+    /// selected of the cluster stays, except for the items that are known to be in `entry`.
     pub fn subtract(&mut self, entry: &SelectionEntry) {
         let EntryContent::Cluster(cluster) = &entry.content else {
             if self.selection.includes(entry) {
@@ -239,15 +254,25 @@ impl Basket {
             }
             return;
         };
-        let mut plan: EditPlan = vec![(entry.id(), None)];
-        let items = self.selection.media_items_of(cluster).into_iter();
+        let part = cluster.part();
         let is_left_out = |item: MediaId| cluster.excluded.contains(&item);
-        plan.extend(
-            items.filter(|id| !id.media_item().is_some_and(is_left_out)).map(|id| (id, None)),
-        );
-        let stays = |item: &&MediaId| self.selection.includes_item(**item, Some(cluster.id));
+        let within = self.selection.entries_within(cluster).into_iter();
+        let mut plan: EditPlan = within
+            .filter(|id| !id.media_item().is_some_and(is_left_out))
+            .map(|id| (id, None))
+            .collect();
+        for selected in self.selection.parts_of(cluster.id) {
+            let mut wider = selected.clone();
+            let is_narrower = selected.cluster().is_some_and(|it| cluster.covers(&it.part()));
+            if let (false, EntryContent::Cluster(wider)) = (is_narrower, &mut wider.content) {
+                let removed = cluster.previewed.iter().filter(|item| !is_left_out(**item));
+                wider.excluded.extend(removed.copied());
+            }
+            plan.push((selected.id(), (!is_narrower).then_some(wider)));
+        }
+        let stays = |item: &&MediaId| self.selection.includes_item(**item, Some(&part));
         for item in cluster.excluded.iter().filter(stays) {
-            let content = EntryContent::MediaItem(*item, Some(cluster.id));
+            let content = EntryContent::MediaItem(*item, Some(part.clone()));
             let SelectionEntry { entity, granularity, .. } = *entry;
             let name = SafeText::name(&item.short());
             let kept = SelectionEntry { name, entity, granularity, content };
@@ -256,26 +281,36 @@ impl Basket {
         self.apply_plan(plan);
     }
 
-    fn toggle_member(&mut self, cluster: ClusterId, item: MediaId) -> ToggleOutcome {
-        let id = EntryId::Cluster(cluster);
-        let mut entry = self.selection.get(id).cloned();
-        let mut excluded = false;
-        if let Some(EntryContent::Cluster(cluster)) = entry.as_mut().map(|entry| &mut entry.content)
-        {
-            if !cluster.previewed.contains(&item) {
-                cluster.previewed.push(item);
+    /// Excludes an item from all selected parts of a cluster, because any of them may contain it, or includes it again.
+    fn toggle_member(
+        &mut self,
+        cluster: ClusterId,
+        item: MediaId,
+        within: Option<&ClusterPart>,
+    ) -> ToggleOutcome {
+        let excluded = self.selection.includes_item(item, within);
+        let mut plan: EditPlan = vec![(EntryId::MediaItem(item), None)];
+        for entry in self.selection.parts_of(cluster) {
+            let mut entry = entry.clone();
+            let EntryContent::Cluster(part) = &mut entry.content else { continue };
+            let is_member = within.is_some_and(|within| part.covers(within));
+            if is_member && !part.previewed.contains(&item) {
+                part.previewed.push(item);
             }
-            excluded = cluster.excluded.insert(item);
-            if !excluded {
-                cluster.excluded.remove(&item);
+            if excluded {
+                part.excluded.insert(item);
+            } else {
+                part.excluded.remove(&item);
             }
+            plan.push((entry.id(), Some(entry)));
         }
-        self.apply_plan(vec![(id, entry)]);
+        plan.retain(|(id, entry)| self.selection.get(id) != entry.as_ref());
+        self.apply_plan(plan);
         if excluded { ToggleOutcome::Excluded } else { ToggleOutcome::Included }
     }
 
     pub fn remove(&mut self, entries: impl IntoIterator<Item = EntryId>) -> usize {
-        let entries = entries.into_iter().filter(|id| self.selection.get(*id).is_some());
+        let entries = entries.into_iter().filter(|id| self.selection.get(id).is_some());
         let plan: EditPlan = entries.map(|id| (id, None)).collect();
         let removed = plan.len();
         self.apply_plan(plan);
@@ -356,17 +391,24 @@ impl Basket {
     /// Keeps the position of existing entries and appends new ones.
     fn with_positions(&self, plan: EditPlan) -> SelectionEdit {
         let mut end = self.selection.next_position();
-        let mut position = |id| {
+        let mut position = |id: &EntryId| {
             self.selection.position_of(id).unwrap_or_else(|| {
                 end += 1;
                 end - 1
             })
         };
-        plan.into_iter().map(|(id, entry)| (id, entry.map(|entry| (position(id), entry)))).collect()
+        let place = |(id, entry): (EntryId, Option<SelectionEntry>)| {
+            let placed = entry.map(|entry| (position(&id), entry));
+            (id, placed)
+        };
+        plan.into_iter().map(place).collect()
     }
 
     fn apply_edit(&mut self, edit: SelectionEdit) -> SelectionEdit {
-        let replace = |(id, entry)| (id, self.selection.replace_entry(id, entry));
+        let replace = |(id, entry): (EntryId, _)| {
+            let before = self.selection.replace_entry(id.clone(), entry);
+            (id, before)
+        };
         let mut undo: SelectionEdit = edit.into_iter().map(replace).collect();
         undo.reverse();
         undo
@@ -380,7 +422,7 @@ fn excluded_items(selected: &SelectedCluster, cluster: &Cluster, search: &Search
         preview.map_or_else(
             || SelectionEntry {
                 name: SafeText::name(&id.short()),
-                content: EntryContent::MediaItem(*id, Some(cluster.id)),
+                content: EntryContent::MediaItem(*id, Some(selected.part())),
                 ..cluster_entry(cluster, search)
             },
             |preview| media_item_entry(preview, cluster, search),

@@ -83,8 +83,8 @@ pub use saved_state::{
 };
 pub use search::{FileOrder, FileSortKey, Granularity, MaxScoreViolation, Page, Query, Search};
 pub use selection::{
-    EntryContent, EntryId, ExportSelection, SelectedCluster, Selection, SelectionEntry,
-    SelectionItem, SelectionTotals,
+    ClusterPart, EntryContent, EntryId, ExportSelection, SelectedCluster, Selection,
+    SelectionEntry, SelectionItem, SelectionTotals,
 };
 pub use shell_command::ShellCommand;
 pub use tag::{

@@ -35,10 +35,29 @@ impl From<Vec<SelectionItem>> for ExportSelection {
     }
 }
 
-/// Identifies an entry. Two entries never have the same identifier, so that nothing is selected twice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// The members of a cluster that pass all filters of a search. Only they are listed by this search, so two searches can
+/// find different parts of one cluster.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ClusterPart {
+    pub cluster: ClusterId,
+    pub filters: Vec<Filter>,
+}
+
+impl ClusterPart {
+    pub fn new(cluster: ClusterId, filters: &[Filter]) -> Self {
+        Self { cluster, filters: filters.to_vec() }
+    }
+}
+
+/// Whether every media item that passes `narrower` passes `wider`, because it has all filters of `wider`.
+pub(crate) fn are_wider(wider: &[Filter], narrower: &[Filter]) -> bool {
+    wider.iter().all(|filter| narrower.contains(filter))
+}
+
+/// Identifies an entry. Two entries never have the same identifier.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EntryId {
-    Cluster(ClusterId),
+    Cluster(ClusterPart),
     MediaItem(MediaId),
 }
 
@@ -53,8 +72,8 @@ pub struct SelectionEntry {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EntryContent {
-    /// A single item, and the cluster in which the user saw it.
-    MediaItem(MediaId, Option<ClusterId>),
+    /// A single item, and the part of a cluster in which the user saw it.
+    MediaItem(MediaId, Option<ClusterPart>),
     Cluster(SelectedCluster),
 }
 
@@ -75,11 +94,27 @@ pub struct SelectedCluster {
 }
 
 impl EntryId {
-    pub fn media_item(self) -> Option<MediaId> {
+    pub fn media_item(&self) -> Option<MediaId> {
         match self {
-            Self::MediaItem(id) => Some(id),
+            Self::MediaItem(id) => Some(*id),
             Self::Cluster(_) => None,
         }
+    }
+}
+
+impl SelectedCluster {
+    pub fn part(&self) -> ClusterPart {
+        ClusterPart::new(self.id, &self.filters)
+    }
+
+    /// Whether this contains all members of a part of a cluster, except for those that are excluded.
+    pub fn covers(&self, part: &ClusterPart) -> bool {
+        self.id == part.cluster && are_wider(&self.filters, &part.filters)
+    }
+
+    /// Whether an item is known to be a member. An excluded item counts as well, because only members can be excluded.
+    fn knows(&self, item: MediaId) -> bool {
+        self.previewed.contains(&item) || self.excluded.contains(&item)
     }
 }
 
@@ -87,7 +122,7 @@ impl SelectionEntry {
     pub fn id(&self) -> EntryId {
         match &self.content {
             EntryContent::MediaItem(id, _) => EntryId::MediaItem(*id),
-            EntryContent::Cluster(cluster) => EntryId::Cluster(cluster.id),
+            EntryContent::Cluster(cluster) => EntryId::Cluster(cluster.part()),
         }
     }
 
@@ -133,7 +168,7 @@ impl SelectionTotals {
 
     /// Returns the number of rows of the export, as far as it is known.
     pub fn export_rows(&self) -> u64 {
-        self.members.saturating_sub(self.excluded as u64) + self.media as u64
+        self.members.saturating_sub(self.excluded as u64).saturating_add(self.media as u64)
     }
 
     /// Formats the counts: `3 clusters, 9 media items`.
@@ -170,38 +205,67 @@ impl Selection {
         self.entries.len()
     }
 
-    pub fn get(&self, id: EntryId) -> Option<&SelectionEntry> {
-        self.entries.get(&id).map(|(_, entry)| entry)
+    pub fn get(&self, id: &EntryId) -> Option<&SelectionEntry> {
+        self.entries.get(id).map(|(_, entry)| entry)
     }
 
-    pub fn cluster(&self, id: ClusterId) -> Option<&SelectedCluster> {
-        self.get(EntryId::Cluster(id))?.cluster()
+    fn clusters(&self) -> impl Iterator<Item = &SelectedCluster> {
+        self.entries.values().filter_map(|(_, entry)| entry.cluster())
     }
 
-    pub fn cluster_containing(&self, item: MediaId) -> Option<ClusterId> {
-        let mut clusters = self.entries.values().filter_map(|(_, entry)| entry.cluster());
-        // An excluded item counts as well, because only members can be excluded.
-        let contains =
-            |it: &&SelectedCluster| it.previewed.contains(&item) || it.excluded.contains(&item);
-        clusters.find(contains).map(|cluster| cluster.id)
+    /// Returns the selected parts of a cluster.
+    pub fn parts_of(&self, cluster: ClusterId) -> impl Iterator<Item = &SelectionEntry> {
+        let first = EntryId::Cluster(ClusterPart::new(cluster, &[]));
+        let entries = self.entries.range(first..).map(|(_, (_, entry))| entry);
+        entries.take_while(move |entry| entry.cluster().is_some_and(|it| it.id == cluster))
     }
 
-    /// Whether an item, or a cluster except the items that `entry` excludes, is selected.
+    fn selected_parts_of(&self, cluster: ClusterId) -> impl Iterator<Item = &SelectedCluster> {
+        self.parts_of(cluster).filter_map(SelectionEntry::cluster)
+    }
+
+    /// Returns the entry that contains a part of a cluster.
+    pub fn cluster(&self, part: &ClusterPart) -> Option<&SelectedCluster> {
+        self.selected_parts_of(part.cluster).find(|it| it.covers(part))
+    }
+
+    /// Returns the cluster of which a selected part contains an item, as far as this is known. `within` is the part in
+    /// which the item was found.
+    pub fn cluster_containing(
+        &self,
+        item: MediaId,
+        within: Option<&ClusterPart>,
+    ) -> Option<ClusterId> {
+        let found = within.and_then(|part| self.cluster(part));
+        found.or_else(|| self.clusters().find(|it| it.knows(item))).map(|cluster| cluster.id)
+    }
+
+    /// Returns whether an item, or a cluster except the items that `entry` excludes, is selected.
     pub fn includes(&self, entry: &SelectionEntry) -> bool {
         match &entry.content {
-            EntryContent::MediaItem(item, within) => self.includes_item(*item, *within),
+            EntryContent::MediaItem(item, within) => self.includes_item(*item, within.as_ref()),
             EntryContent::Cluster(cluster) => self
-                .cluster(cluster.id)
-                .is_some_and(|selected| selected.excluded.is_subset(&cluster.excluded)),
+                .selected_parts_of(cluster.id)
+                .filter(|selected| selected.covers(&cluster.part()))
+                .any(|selected| selected.excluded.is_subset(&cluster.excluded)),
         }
     }
 
-    /// Whether an item is selected, by itself or in a cluster. `within` is the cluster in which the item was found.
-    pub fn includes_item(&self, item: MediaId, within: Option<ClusterId>) -> bool {
-        let cluster = within.and_then(|id| self.cluster(id));
-        let cluster = cluster.or_else(|| self.cluster(self.cluster_containing(item)?));
-        self.get(EntryId::MediaItem(item)).is_some()
-            || cluster.is_some_and(|cluster| !cluster.excluded.contains(&item))
+    /// Returns whether an item is selected, by itself or in a cluster. `within` is the part of a cluster in which the
+    /// item was found.
+    pub fn includes_item(&self, item: MediaId, within: Option<&ClusterPart>) -> bool {
+        within.is_some_and(|part| self.includes_member(item, part))
+            || self.get(&EntryId::MediaItem(item)).is_some()
+            || self.clusters().any(|it| it.knows(item) && !it.excluded.contains(&item))
+    }
+
+    /// Returns whether a member of a part of a cluster is selected, by itself or in this cluster.
+    pub fn includes_member(&self, item: MediaId, part: &ClusterPart) -> bool {
+        let includes = |it: &SelectedCluster| {
+            (it.covers(part) || it.knows(item)) && !it.excluded.contains(&item)
+        };
+        self.get(&EntryId::MediaItem(item)).is_some()
+            || self.selected_parts_of(part.cluster).any(includes)
     }
 
     pub fn ordered_entries(&self) -> Vec<&SelectionEntry> {
@@ -245,7 +309,8 @@ impl Selection {
             };
             totals.clusters += 1;
             totals.excluded += cluster.excluded.len();
-            totals.members += cluster.member_count.unwrap_or(cluster.excluded.len() as u64);
+            let members = cluster.member_count.unwrap_or(cluster.excluded.len() as u64);
+            totals.members = totals.members.saturating_add(members);
             totals.previewed += cluster.previewed.len();
             totals.uncounted +=
                 usize::from(cluster.count_is_minimum || cluster.member_count.is_none());
@@ -254,22 +319,28 @@ impl Selection {
         totals
     }
 
-    pub(crate) fn media_items_of(&self, cluster: &SelectedCluster) -> Vec<EntryId> {
-        let within = |(_, entry): &&PositionedEntry| match &entry.content {
+    /// Returns the entries that a cluster contains: media items, and narrower parts of the cluster.
+    pub(crate) fn entries_within(&self, cluster: &SelectedCluster) -> Vec<EntryId> {
+        let is_within = |entry: &&SelectionEntry| match &entry.content {
             EntryContent::MediaItem(id, within) => {
-                *within == Some(cluster.id) || cluster.previewed.contains(id)
+                within.as_ref().is_some_and(|part| cluster.covers(part))
+                    || cluster.previewed.contains(id)
             }
-            EntryContent::Cluster(_) => false,
+            // What is excluded here may be a member of the narrower part.
+            EntryContent::Cluster(selected) => {
+                cluster.excluded.is_empty() && cluster.covers(&selected.part())
+            }
         };
-        self.entries.values().filter(within).map(|(_, entry)| entry.id()).collect()
+        let entries = self.entries.values().map(|(_, entry)| entry);
+        entries.filter(is_within).map(SelectionEntry::id).collect()
     }
 
     pub(crate) fn next_position(&self) -> u64 {
         self.entries.values().map(|(position, _)| position + 1).max().unwrap_or(0)
     }
 
-    pub(crate) fn position_of(&self, id: EntryId) -> Option<u64> {
-        self.entries.get(&id).map(|(position, _)| *position)
+    pub(crate) fn position_of(&self, id: &EntryId) -> Option<u64> {
+        self.entries.get(id).map(|(position, _)| *position)
     }
 
     pub(crate) fn replace_entry(
@@ -289,10 +360,11 @@ impl Selection {
     }
 
     pub(crate) fn confirm_clusters(&mut self, clusters: &[Cluster]) -> usize {
+        let listed: BTreeSet<ClusterId> = clusters.iter().map(|cluster| cluster.id).collect();
         let mut confirmed = 0;
-        for cluster in clusters {
-            if let Some((_, entry)) = self.entries.get_mut(&EntryId::Cluster(cluster.id))
-                && let EntryContent::Cluster(selected) = &mut entry.content
+        for (_, entry) in self.entries.values_mut() {
+            if let EntryContent::Cluster(selected) = &mut entry.content
+                && listed.contains(&selected.id)
             {
                 confirmed += usize::from(std::mem::take(&mut selected.stale));
             }

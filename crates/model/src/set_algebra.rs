@@ -1,8 +1,10 @@
 //! Combines the results of searches as sets. Only the loaded pages are combined, because the API has no OR or NOT.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use crate::{Cluster, ClusterId, MediaId, keyword::text_enum};
+use crate::{
+    Cluster, ClusterId, Filter, MediaId, Query, Search, keyword::text_enum, selection::are_wider,
+};
 
 text_enum! {
     pub enum SetOperator: symbol, description {
@@ -12,44 +14,119 @@ text_enum! {
     }
 }
 
-/// Combines two results in the order of the first. An item belongs to a result if it is among the previews or its whole
-/// cluster is in the result. Clusters that become empty are dropped.
-pub fn combine(a: &[Cluster], b: &[Cluster], operator: SetOperator) -> Vec<Cluster> {
-    let filtered = match operator {
-        SetOperator::Intersection => return filter_members(a, &ResultIds::of(b), true),
-        SetOperator::Difference => return filter_members(a, &ResultIds::of(b), false),
-        SetOperator::Union => filter_members(b, &ResultIds::of(a), false),
-    };
-    a.iter().cloned().chain(filtered).collect()
+/// Which members of a cluster a result contains.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Members {
+    /// The members that pass the filters, and that the search by caption has found if there is one. Not all of them
+    /// have a preview.
+    Found { filters: Vec<Filter>, caption: Option<Query> },
+    /// Only the members with a preview, because a set operation has removed others.
+    Previewed,
 }
 
-struct ResultIds {
-    clusters: HashSet<ClusterId>,
-    media: HashSet<MediaId>,
-}
+impl Members {
+    pub fn found_by(search: &Search) -> Self {
+        let caption = matches!(search.query, Query::Caption { .. }).then(|| search.query.clone());
+        Self::Found { filters: search.filters.clone(), caption }
+    }
 
-impl ResultIds {
-    fn of(clusters: &[Cluster]) -> Self {
-        let previews = clusters.iter().flat_map(|cluster| &cluster.previews);
-        Self {
-            clusters: clusters.iter().map(|cluster| cluster.id).collect(),
-            media: previews.map(|preview| preview.media).collect(),
+    /// Whether these are known to contain the others, which are members of the same cluster.
+    fn contain(&self, others: &Self) -> bool {
+        let Self::Found { filters, caption } = self else { return false };
+        match others {
+            Self::Found { filters: narrower, caption: other } => {
+                are_wider(filters, narrower) && (caption.is_none() || caption == other)
+            }
+            Self::Previewed => filters.is_empty() && caption.is_none(),
         }
     }
 }
 
-/// Keeps the members that are in `other`, or, if `inside` is false, the members that are not.
-fn filter_members(clusters: &[Cluster], other: &ResultIds, inside: bool) -> Vec<Cluster> {
-    let kept = clusters.iter().filter_map(|cluster| {
-        let whole = other.clusters.contains(&cluster.id);
-        if cluster.previews.is_empty() {
-            return (whole == inside).then(|| cluster.clone());
+/// A cluster of a result. Results list only some members of their clusters, so equal ids do not mean equal members.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FoundCluster {
+    pub cluster: Cluster,
+    pub members: Members,
+}
+
+impl FoundCluster {
+    pub fn new(cluster: Cluster, members: Members) -> Self {
+        Self { cluster, members }
+    }
+
+    /// Returns the cluster with the previews that are kept, or `None` if there are none.
+    fn reduced(&self, keeps: impl Fn(MediaId) -> bool) -> Option<Self> {
+        let mut cluster = self.cluster.clone();
+        cluster.previews.retain(|preview| keeps(preview.media));
+        (!cluster.previews.is_empty()).then(|| Self::new(cluster, Members::Previewed))
+    }
+}
+
+/// Combines two results in the order of the first. An item belongs to a result if it is among the previews, or if the
+/// result contains the whole part of its cluster. Clusters that become empty are dropped.
+pub fn combine(a: &[FoundCluster], b: &[FoundCluster], operator: SetOperator) -> Vec<FoundCluster> {
+    let (here, there) = (LoadedResult::of(a), LoadedResult::of(b));
+    match operator {
+        SetOperator::Intersection => a.iter().filter_map(|it| there.intersect(it)).collect(),
+        SetOperator::Difference => a.iter().filter_map(|it| there.subtract_from(it)).collect(),
+        SetOperator::Union => {
+            let is_new = |it: &&FoundCluster| !here.clusters.contains_key(&it.cluster.id);
+            let added = b.iter().filter(is_new).filter_map(|it| here.subtract_from(it));
+            a.iter().map(|it| there.unite(it)).chain(added).collect()
         }
-        let mut cluster = cluster.clone();
-        cluster
-            .previews
-            .retain(|preview| (whole || other.media.contains(&preview.media)) == inside);
-        (!cluster.previews.is_empty()).then_some(cluster)
-    });
-    kept.collect()
+    }
+}
+
+struct LoadedResult<'a> {
+    clusters: HashMap<ClusterId, &'a FoundCluster>,
+    media: HashSet<MediaId>,
+}
+
+impl<'a> LoadedResult<'a> {
+    fn of(clusters: &'a [FoundCluster]) -> Self {
+        let previews = clusters.iter().flat_map(|found| &found.cluster.previews);
+        Self {
+            media: previews.map(|preview| preview.media).collect(),
+            clusters: clusters.iter().map(|found| (found.cluster.id, found)).collect(),
+        }
+    }
+
+    fn same_cluster(&self, found: &FoundCluster) -> Option<&'a FoundCluster> {
+        self.clusters.get(&found.cluster.id).copied()
+    }
+
+    fn intersect(&self, found: &FoundCluster) -> Option<FoundCluster> {
+        match self.same_cluster(found) {
+            Some(other) if other.members.contain(&found.members) => Some(found.clone()),
+            Some(other) if found.members.contain(&other.members) => Some(other.clone()),
+            _ => found.reduced(|media| self.media.contains(&media)),
+        }
+    }
+
+    fn subtract_from(&self, found: &FoundCluster) -> Option<FoundCluster> {
+        let is_left = |media| !self.media.contains(&media);
+        match self.same_cluster(found) {
+            Some(other) if other.members.contain(&found.members) => None,
+            None if found.cluster.previews.iter().all(|it| is_left(it.media)) => {
+                Some(found.clone())
+            }
+            _ => found.reduced(is_left),
+        }
+    }
+
+    /// Adds the members that the other result has of the same cluster.
+    fn unite(&self, found: &FoundCluster) -> FoundCluster {
+        let Some(other) = self.same_cluster(found) else { return found.clone() };
+        if found.members.contain(&other.members) {
+            return found.clone();
+        }
+        if other.members.contain(&found.members) {
+            return other.clone();
+        }
+        let mut cluster = found.cluster.clone();
+        let known: HashSet<MediaId> = cluster.previews.iter().map(|it| it.media).collect();
+        let added = other.cluster.previews.iter().filter(|it| !known.contains(&it.media));
+        cluster.previews.extend(added.cloned());
+        FoundCluster::new(cluster, Members::Previewed)
+    }
 }

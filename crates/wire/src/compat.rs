@@ -212,7 +212,7 @@ pub fn read_overview<'a>(overview: impl Into<Fields<'a>>) -> Option<Overview> {
 fn read_columns(rows: &Value) -> Option<Vec<ColumnFacets>> {
     let value = |row: &Value| {
         let value: ColumnValue = serde_json::from_value(row.get("value")?.clone()).ok()?;
-        Some((value, row.get("count")?.as_u64()?))
+        Some((value, count(row, "count")?))
     };
     let column = |row: &Value| {
         let name = ColumnName::new(row.get("name")?.as_str()?).ok()?;
@@ -225,7 +225,7 @@ fn read_columns(rows: &Value) -> Option<Vec<ColumnFacets>> {
 fn read_distributions(rows: &Value) -> Option<Vec<Distribution>> {
     let value = |row: &Value, key| serde_json::from_value(row.get(key)?.clone()).ok();
     let bar = |row: &Value| {
-        let count = row.get("count")?.as_u64()?;
+        let count = count(row, "count")?;
         Some(DistributionBar { from: value(row, "from")?, to: value(row, "to")?, count })
     };
     let distribution = |row: &Value| {

@@ -172,8 +172,7 @@ pub fn read_rescan<'a>(rescan: impl Into<Fields<'a>>) -> Option<RescanResult> {
 
 fn read_encoding(local: Fields<'_>) -> Option<EncodingProgress> {
     local.read("encoding", |body| {
-        let number = |key| body.get(key).and_then(Value::as_u64);
-        let (done, total) = number("done").zip(number("total"))?;
+        let (done, total) = count(body, "done").zip(count(body, "total"))?;
         let per_second = match body.get("pictures_per_second") {
             None | Some(Value::Null) => None,
             Some(speed) => Some(speed.as_f64()?),

@@ -112,6 +112,17 @@ pub fn schema() -> Value {
 pub fn items(
     body: &[u8],
 ) -> Result<impl Iterator<Item = Result<SelectionItem, SelectionError>>, SelectionError> {
+    items_within::<MAX_ITEMS, MAX_IDS>(body)
+}
+
+/// Reads a selection from a file of the user, which may contain more than a request.
+pub fn read_file(body: &[u8]) -> Result<Vec<SelectionItem>, SelectionError> {
+    items_within::<{ usize::MAX }, { usize::MAX }>(body)?.collect()
+}
+
+fn items_within<const ITEMS: usize, const IDS: usize>(
+    body: &[u8],
+) -> Result<impl Iterator<Item = Result<SelectionItem, SelectionError>>, SelectionError> {
     let whole = |reason: String| SelectionError { item: None, reason };
     let body: &RawValue =
         serde_json::from_slice(body).map_err(|cause| whole(format!("no JSON: {cause}")))?;
@@ -119,12 +130,12 @@ pub fn items(
     let list = list.filter(|raw| raw.get().starts_with('['));
     let list =
         list.ok_or_else(|| whole("media_selection: must be an array of items".to_owned()))?;
-    let items: Option<CappedList<&RawValue, MAX_ITEMS>> = read_value(Some(list));
+    let items: Option<CappedList<&RawValue, ITEMS>> = read_value(Some(list));
     let items = items.filter(|CappedList(items)| !items.is_empty());
     let CappedList(items) =
-        items.ok_or_else(|| whole(format!("media_selection: must have 1 to {MAX_ITEMS} items")))?;
+        items.ok_or_else(|| whole(format!("media_selection: must have 1 to {ITEMS} items")))?;
     Ok(items.into_iter().enumerate().map(|(number, item)| {
-        read_item(item).map_err(|reason| SelectionError { item: Some(number), reason })
+        read_item::<IDS>(item).map_err(|reason| SelectionError { item: Some(number), reason })
     }))
 }
 
@@ -172,25 +183,25 @@ struct ClusterFilters<'a> {
     labels: Option<&'a RawValue>,
 }
 
-fn read_item(item: &RawValue) -> Result<SelectionItem, String> {
+fn read_item<const IDS: usize>(item: &RawValue) -> Result<SelectionItem, String> {
     let Item { r#type, payload } =
         read_object(item).map_err(|reason| format!("payload: {reason}"))?;
     let payload: Payload = read_field("payload", payload)?;
     match read_value::<String>(r#type).as_deref() {
         Some("media") => {
-            let media = read_media_ids("media_ids", payload.media_ids)?;
+            let media = read_media_ids::<IDS>("media_ids", payload.media_ids)?;
             let media = media.ok_or("payload.media_ids: field required")?;
             if media.is_empty() {
                 return Err("payload.media_ids: must not be empty".to_owned());
             }
             Ok(SelectionItem::Media(media))
         }
-        Some("cluster") => read_cluster(&payload),
+        Some("cluster") => read_cluster::<IDS>(&payload),
         _ => Err("type: must be 'media' or 'cluster'".to_owned()),
     }
 }
 
-fn read_cluster(payload: &Payload) -> Result<SelectionItem, String> {
+fn read_cluster<const IDS: usize>(payload: &Payload) -> Result<SelectionItem, String> {
     let restrictions: ClusterFilters =
         read_field("payload.cluster_filters", payload.cluster_filters)?;
     let cluster = read_value(payload.cluster_id);
@@ -201,7 +212,7 @@ fn read_cluster(payload: &Payload) -> Result<SelectionItem, String> {
         entity: entity
             .ok_or("payload.cluster_filters.entity_type: must be 'IMAGES' or 'OBJECTS'")?,
         filters: read_filters(&restrictions)?,
-        exclude: read_media_ids("exclude_media_ids", payload.exclude_media_ids)?
+        exclude: read_media_ids::<IDS>("exclude_media_ids", payload.exclude_media_ids)?
             .unwrap_or_default(),
     })
 }
@@ -227,9 +238,12 @@ fn read_filters(restrictions: &ClusterFilters) -> Result<Vec<Filter>, String> {
     Ok(filters)
 }
 
-fn read_media_ids(field: &str, raw: Option<&RawValue>) -> Result<Option<Vec<MediaId>>, String> {
+fn read_media_ids<const MAX: usize>(
+    field: &str,
+    raw: Option<&RawValue>,
+) -> Result<Option<Vec<MediaId>>, String> {
     let Some(raw) = raw else { return Ok(None) };
-    let ids: Option<CappedList<MediaId, MAX_IDS>> = read_value(Some(raw));
+    let ids: Option<CappedList<MediaId, MAX>> = read_value(Some(raw));
     let error = || format!("payload.{field}: must be an array of UUIDs");
     ids.map(|CappedList(ids)| Some(ids)).ok_or_else(error)
 }
@@ -273,7 +287,7 @@ impl<'de, T: Deserialize<'de>, const MAX: usize> Visitor<'de> for CappedListVisi
         let mut list = Vec::new();
         while let Some(element) = elements.next_element()? {
             if list.len() == MAX {
-                return Err(A::Error::invalid_length(MAX + 1, &self));
+                return Err(A::Error::invalid_length(list.len(), &self));
             }
             list.push(element);
         }

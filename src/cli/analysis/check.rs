@@ -12,6 +12,7 @@ use crate::{
     },
     usecase::check::{Check, CheckList},
 };
+use tessera_client::ExistingFile;
 use tessera_model::{
     check::{Condition, Limit, Rule},
     text::escape_xml,
@@ -134,7 +135,7 @@ impl CheckOptions {
                 unless_closed(context.out.write_raw(text.as_bytes()))?;
                 return Ok(());
             }
-            write_result(file, text)
+            write_result(file, text, ExistingFile::Replace)
         };
         if let Some(file) = &self.junit {
             write(file, junit(dataset.name.as_str(), checks))?;

@@ -5,7 +5,7 @@ use tessera_model::text::grouped_with_noun;
 use super::DatasetArgument;
 use crate::cli::prelude::*;
 use crate::{
-    cli::{export::ExportContentOptions, selection::require_free_name},
+    cli::{export::ExportContentOptions, selection::name_taken, values::existing_file},
     usecase::file_actions::selection_of_media,
 };
 
@@ -38,7 +38,9 @@ impl DiverseOptions {
         let context = connection.context;
         let service = connection.local_service("choosing diverse media")?;
         let id = dataset.id;
-        require_free_name(&connection.state, &self.name, id, self.force)?;
+        if !self.force && connection.state.has_named_selection(&self.name, id)? {
+            return Err(name_taken(&self.name));
+        }
         let among = self.content.found_or_selected(connection, dataset).await?;
         let among = among.map(|selection| selection.items());
         let count = self.count as usize;
@@ -49,7 +51,9 @@ impl DiverseOptions {
             let change = format!("save {found} as the selection `{}`", self.name);
             return context.print_planned_change(&change, None);
         }
-        connection.state.save_named_selection(&self.name, id, &selection_of_media(&chosen))?;
+        let (selection, existing) = (selection_of_media(&chosen), existing_file(self.force));
+        let saved = connection.state.save_named_selection(&self.name, id, &selection, existing)?;
+        saved.ok_or_else(|| name_taken(&self.name))?;
         let rows = chosen
             .iter()
             .map(|(media, file)| json!({"media_id": media, "path": file.to_string_lossy()}));

@@ -7,10 +7,9 @@ use serde_json::Map;
 use super::{DatasetArgument, html, media_rows};
 use crate::cli::prelude::*;
 use crate::{
-    cli::values::{check_new_file, is_stdout, write_result},
+    cli::values::{check_new_file, existing_file, is_stdout, write_result},
     usecase::{dataset_summary::DatasetSummary, leaks::FolderLeaks, media_rows::MediaRow},
 };
-use tessera_client::ExistingFile;
 use tessera_model::text::{format_bytes, grouped_with_noun};
 
 #[derive(Debug, Args)]
@@ -45,8 +44,7 @@ impl ReportOptions {
     pub async fn run(self, context: &Context) -> CliResult {
         let format = self.format(context)?;
         if let Some(file) = self.file() {
-            let existing = if self.force { ExistingFile::Replace } else { ExistingFile::Keep };
-            check_new_file(file, existing)?;
+            check_new_file(file, existing_file(self.force))?;
         }
         let work = async |connection: &Connection<'_>, dataset: &Dataset| {
             let unread = connection.unread_files(dataset)?;
@@ -112,7 +110,7 @@ impl ReportOptions {
                 }
             };
         };
-        write_result(file, text)?;
+        write_result(file, text, existing_file(self.force))?;
         context.messages.info(format!("wrote {}", file.display()));
         context.print_for_programs(&document)
     }

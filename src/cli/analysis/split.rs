@@ -7,13 +7,15 @@ use crate::cli::prelude::*;
 use crate::{
     cli::{
         output::unless_closed,
-        values::{is_stdout, write_result},
+        selection::name_taken,
+        values::{check_new_file, existing_file, is_stdout, write_result},
     },
     usecase::{
         media_rows::{MediaRow, most_frequent},
-        split::{divide, taken_names},
+        split::{divide, selections_of},
     },
 };
+use tessera_client::ExistingFile;
 use tessera_model::{
     split::{Balance, Shares, SplitPlan},
     text::grouped_with_noun,
@@ -83,22 +85,27 @@ impl DatasetSplitOptions {
         plan: &SplitPlan,
     ) -> CliResult {
         let context = connection.context;
-        self.require_new_list()?;
-        let taken = taken_names(&connection.state, dataset.id, plan)?;
-        if let Some(name) = taken.first().filter(|_| !self.force) {
-            let message = format!("a selection `{name}` exists already; --force replaces it");
-            return Err(CliError::usage(message));
+        let existing = existing_file(self.force);
+        if existing == ExistingFile::Keep {
+            // The division can take minutes, so what can be refused is refused before.
+            let list = self.list.as_deref().filter(|list| !is_stdout(list));
+            list.map(|list| check_new_file(list, existing)).transpose()?;
+            let names = plan.sets.iter().map(|set| &set.name);
+            require_free(&connection.state.taken_names(names, dataset.id)?)?;
         }
         let rows = media_rows(connection, dataset).await?;
-        let divided = divide(&connection.state, dataset.id, &rows, plan)
+        let divided = divide(&rows, plan)
             .map_err(|failure| context.suggest_if_unknown(failure, "tessera tag list"))?;
+        let selections = selections_of(plan, &divided)?;
+        let saved = connection.state.save_named_selections(dataset.id, &selections, existing);
+        require_free(&saved?)?;
         let total = divided.iter().map(Vec::len).sum();
         let named = || plan.sets.iter().map(|set| set.name.as_str()).zip(&divided);
         let list = self.list.as_deref().map(|list| (list, list_of(named())));
         if let Some((_, text)) = list.as_ref().filter(|(list, _)| is_stdout(list)) {
             unless_closed(context.out.write_raw(text.as_bytes()))?;
         } else {
-            list.map(|(list, text)| write_result(list, text)).transpose()?;
+            list.map(|(list, text)| write_result(list, text, existing)).transpose()?;
             let described: Vec<Value> =
                 named().map(|(name, rows)| describe(name, rows, total)).collect();
             let fields = json!({ "dataset_id": dataset.id, "seed": self.seed, "sets": described });
@@ -117,17 +124,10 @@ impl DatasetSplitOptions {
         context.messages.info(format!("{items} divided; each set is a selection: {command}"));
         Ok(Exit::Done)
     }
+}
 
-    fn require_new_list(&self) -> CliResult<()> {
-        let existing = self.list.as_deref().filter(|list| !is_stdout(list) && list.exists());
-        match existing.filter(|_| !self.force) {
-            None => Ok(()),
-            Some(list) => {
-                let message = format!("{} exists already; --force replaces it", list.display());
-                Err(CliError::failed(message))
-            }
-        }
-    }
+fn require_free(taken: &[String]) -> CliResult<()> {
+    taken.first().map_or(Ok(()), |name| Err(name_taken(name)))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "there are far fewer rows than 2^52")]

@@ -13,7 +13,7 @@ use crate::{
             DownloadedArchive, FoundExport, export_document, names_json, sample_json,
         },
         messages::{Messages, format_bytes},
-        values::{absolute_path, check_new_file},
+        values::{absolute_path, check_new_file, existing_file},
     },
     usecase::run_blocking,
 };
@@ -43,7 +43,7 @@ pub(super) struct DownloadTarget<'a> {
 
 impl ArchiveOptions {
     pub(super) fn existing(&self) -> ExistingFile {
-        if self.force { ExistingFile::Replace } else { ExistingFile::Keep }
+        existing_file(self.force)
     }
 
     /// Checks that links to the originals are possible. This is called before the export starts.

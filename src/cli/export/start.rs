@@ -374,6 +374,20 @@ impl FoundOptions {
 }
 
 impl ExportContentOptions {
+    fn names_selection(&self) -> bool {
+        self.selection.is_some() || self.selection_file.is_some() || !self.items.is_empty()
+    }
+
+    /// Fails if media are chosen although another option of the command names them all, because a choice that is
+    /// ignored would change more media than the user wants.
+    pub fn require_unused_with(&self, option: &str) -> CliResult<()> {
+        if self.names_selection() || !self.found.is_empty() {
+            let message = format!("give either {option}, or a search or a selection, not both");
+            return Err(CliError::usage(message));
+        }
+        Ok(())
+    }
+
     /// Returns the media that the options select, or `None` without options.
     pub async fn found_or_selected(
         &self,
@@ -390,10 +404,8 @@ impl ExportContentOptions {
         dataset: &Dataset,
         view: Option<SavedView>,
     ) -> CliResult<Option<Selection>> {
-        let names_items =
-            self.selection.is_some() || self.selection_file.is_some() || !self.items.is_empty();
         let searches = !self.found.is_empty();
-        if names_items && searches {
+        if self.names_selection() && searches {
             let message = "give either a search or a selection, not both";
             return Err(CliError::usage(message));
         }

@@ -190,26 +190,20 @@ impl ActionFiles {
     async fn find(&self, connection: &Connection<'_>) -> CliResult<(Dataset, FoundOriginals)> {
         let finder = connection.local_service("acting on files")?.original_finder();
         let dataset = connection.dataset(self.dataset.as_deref()).await?;
-        let chosen = self.content.found_or_selected(connection, &dataset).await?;
         let id = dataset.id;
-        let found = match (&self.files_from, chosen) {
-            (Some(_), Some(_)) => {
-                return Err(CliError::usage("give either --files-from or a selection, not both"));
-            }
-            (None, None) => {
-                let message =
-                    "name the files: --selection, --media, --cluster, a search, or --files-from";
-                return Err(CliError::usage(message));
-            }
-            (Some(list), None) => {
-                let files = listed_files(connection, id, list)?.into_iter();
-                let files = files.map(|file| absolute_file(&file).unwrap_or(file)).collect();
-                run_blocking(move || finder.listed(id, files)).await?
-            }
-            (None, Some(selection)) => {
-                let items = selection.items();
-                run_blocking(move || finder.selected(id, &items)).await?
-            }
+        let found = if let Some(list) = &self.files_from {
+            self.content.require_unused_with("--files-from")?;
+            let files = listed_files(connection, id, list)?.into_iter();
+            let files = files.map(|file| absolute_file(&file).unwrap_or(file)).collect();
+            run_blocking(move || finder.listed(id, files)).await?
+        } else {
+            let chosen = self.content.found_or_selected(connection, &dataset).await?;
+            let chosen = chosen.ok_or_else(|| {
+                CliError::usage(
+                    "name the files: --selection, --media, --cluster, a search, or --files-from",
+                )
+            })?;
+            run_blocking(move || finder.selected(id, &chosen.items())).await?
         };
         Ok((dataset, found))
     }

@@ -70,7 +70,13 @@ pub async fn execute(connection: &Connection<'_>, request: SearchRequest) -> Cli
     }
     if let Some(name) = &search.options.mark {
         let entries = std::mem::take(&mut results.selected);
-        search::save_selection(connection, name, &search.dataset, entries, replaced_count)?;
+        if results.missing_page.is_none() {
+            search::save_selection(connection, name, &search.dataset, entries, replaced_count)?;
+        } else {
+            let message =
+                format!("the selection `{name}` was not saved, because a page is missing");
+            context.messages.warn(message);
+        }
     }
     let sheet = results.contact_sheet.take();
     let exit = search.print(results).await?;

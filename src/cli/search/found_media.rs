@@ -8,8 +8,8 @@ use crate::cli::prelude::*;
 use crate::usecase::MemberReader;
 use tessera_client::Client;
 use tessera_model::{
-    Cluster, ClusterId, EntityType, EntryContent, FileOrder, FileSortKey, Fraction, MediaId,
-    Preview, Relevance, ScoreKind, SelectionEntry, search_form,
+    Cluster, ClusterId, ClusterPart, EntityType, EntryContent, FileOrder, FileSortKey, Fraction,
+    MediaId, Preview, Relevance, ScoreKind, SelectionEntry, search_form,
 };
 
 /// A media item that a search has found.
@@ -27,7 +27,10 @@ impl FoundMedia {
             name: self.preview.title(),
             entity: self.entity,
             granularity: search.granularity,
-            content: EntryContent::MediaItem(self.preview.media, Some(self.cluster)),
+            content: EntryContent::MediaItem(
+                self.preview.media,
+                Some(ClusterPart::new(self.cluster, &search.filters)),
+            ),
         }
     }
 

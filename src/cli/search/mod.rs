@@ -8,6 +8,7 @@ mod pages;
 mod request;
 
 use document::count_clusters;
+use tessera_client::ExistingFile;
 use tessera_model::{
     Anchor, AnchorKind, HistoryEntry, Query, SavedView, Selection, SelectionEntry, StateValue,
 };
@@ -162,7 +163,8 @@ pub fn save_selection(
     replaced_count: Option<usize>,
 ) -> CliResult<()> {
     let selection: Selection = entries.into_iter().collect();
-    connection.state.save_named_selection(name, dataset.id, &selection)?;
+    let replaced = ExistingFile::Replace;
+    connection.state.save_named_selection(name, dataset.id, &selection, replaced)?;
     let is_media = selection.totals().clusters == 0 && !selection.is_empty();
     let found = if is_media {
         count_with_noun(selection.len(), "media item", "media items")

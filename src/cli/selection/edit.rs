@@ -2,12 +2,12 @@
 
 use tessera_files::ChangeLock;
 use tessera_model::{
-    Basket, ClusterId, EntryContent, EntryId, Granularity, MediaId, Query, QueryText, Selection,
-    SelectionChange, SelectionEntry, StateValue,
+    Basket, ClusterId, EntryContent, EntryId, MediaId, SelectedCluster, Selection, SelectionChange,
+    SelectionEntry, StateValue,
     basket::{cluster_entry, media_item_entry},
+    set_algebra::{FoundCluster, Members},
     text::grouped_with_noun,
 };
-use tessera_wire::vql;
 
 use crate::cli::prelude::*;
 use crate::{
@@ -65,13 +65,11 @@ impl SelectionAddOptions {
 fn add_entries(basket: &mut Basket, entries: Vec<SelectionEntry>) -> (SelectionChange, usize) {
     let (mut change, mut covered) = (SelectionChange::default(), 0);
     for entry in entries {
-        if let EntryContent::MediaItem(item, within) = entry.content
-            && let Some(cluster) = containing_cluster(basket.selection(), item, within)
+        if let EntryContent::MediaItem(item, within) = &entry.content
+            && basket.selection().cluster_containing(*item, within.as_ref()).is_some()
         {
             covered += 1;
-            if is_excluded(basket.selection(), cluster, item) {
-                basket.toggle_media_item(entry);
-            }
+            basket.add(entry);
             continue;
         }
         let SelectionChange { added, absorbed, .. } = basket.select([entry]);
@@ -79,21 +77,6 @@ fn add_entries(basket: &mut Basket, entries: Vec<SelectionEntry>) -> (SelectionC
         change.absorbed += absorbed;
     }
     (change, covered)
-}
-
-/// Returns the selected cluster that contains a media item, if one is known.
-fn containing_cluster(
-    selection: &Selection,
-    item: MediaId,
-    within: Option<ClusterId>,
-) -> Option<ClusterId> {
-    within
-        .filter(|id| selection.cluster(*id).is_some())
-        .or_else(|| selection.cluster_containing(item))
-}
-
-fn is_excluded(selection: &Selection, cluster: ClusterId, item: MediaId) -> bool {
-    selection.cluster(cluster).is_some_and(|selected| selected.excluded.contains(&item))
 }
 
 fn change_text(selection: &Selection, change: SelectionChange, covered: usize) -> String {
@@ -124,9 +107,16 @@ pub(super) async fn remove(
     let saved = SavedSelection::open(context, selection).await?;
     let _lock = saved.lock()?;
     let mut basket = Basket::new(saved.load()?);
-    let ids: Vec<EntryId> = items.entries().map(|entry| entry.id()).collect();
-    let missing = ids.iter().filter(|id| basket.selection().get(**id).is_none()).count();
-    let removed = basket.remove(ids);
+    let selected = |entry: SelectionEntry| -> Vec<EntryId> {
+        let selection = basket.selection();
+        match entry.cluster() {
+            Some(cluster) => selection.parts_of(cluster.id).map(SelectionEntry::id).collect(),
+            None => selection.get(&entry.id()).map(SelectionEntry::id).into_iter().collect(),
+        }
+    };
+    let ids: Vec<Vec<EntryId>> = items.entries().map(selected).collect();
+    let missing = ids.iter().filter(|ids| ids.is_empty()).count();
+    let removed = basket.remove(ids.concat());
     if removed == 0 {
         return Err(not_found(context, "none of them is selected"));
     }
@@ -153,36 +143,33 @@ pub(super) fn exclude(saved: &SavedSelection<'_>, items: &ItemOptions) -> CliRes
     }
     let mut excluded = 0;
     for (item, within) in media {
-        let cluster = require_containing_cluster(basket.selection(), item, within)
+        let entry = require_containing(basket.selection(), item, within)
             .map_err(|reason| not_found(context, reason))?;
-        if is_excluded(basket.selection(), cluster, item) {
-            continue;
+        let part = entry.cluster().map(SelectedCluster::part);
+        if basket.selection().includes_item(item, part.as_ref()) {
+            let member = EntryContent::MediaItem(item, part);
+            basket.toggle_media_item(SelectionEntry { content: member, ..entry });
+            excluded += 1;
         }
-        let Some(entry) = basket.selection().get(EntryId::Cluster(cluster)).cloned() else {
-            continue;
-        };
-        let member = EntryContent::MediaItem(item, Some(cluster));
-        basket.toggle_media_item(SelectionEntry { content: member, ..entry });
-        excluded += 1;
     }
     let media = count_media(basket.selection());
     saved.save(basket.selection(), &format!("excluded {excluded} more; now {media}"))
 }
 
-fn require_containing_cluster(
+/// Returns a selected part of the cluster that contains an item.
+fn require_containing(
     selection: &Selection,
     item: MediaId,
     within: Option<ClusterId>,
-) -> Result<ClusterId, String> {
-    match within {
-        Some(cluster) if selection.cluster(cluster).is_some() => Ok(cluster),
-        Some(cluster) => Err(format!("the cluster {cluster} is not selected")),
-        None => selection.cluster_containing(item).ok_or_else(|| {
-            format!(
-                "no selected cluster is known to contain {item}; give it with --cluster ID^{item}"
-            )
-        }),
-    }
+) -> Result<SelectionEntry, String> {
+    let cluster = within.or_else(|| selection.cluster_containing(item, None));
+    let entry = cluster.and_then(|cluster| selection.parts_of(cluster).next());
+    entry.cloned().ok_or_else(|| match within {
+        Some(cluster) => format!("the cluster {cluster} is not selected"),
+        None => format!(
+            "no selected cluster is known to contain {item}; give it with --cluster ID^{item}"
+        ),
+    })
 }
 
 fn not_found(context: &Context, message: impl Into<String>) -> CliError {
@@ -205,13 +192,11 @@ fn read_entries(source: &str, dataset: DatasetId) -> Result<ReadEntries, String>
     if id.as_str().and_then(|id| id.parse().ok()) != Some(dataset) {
         return Err(format!("belongs to dataset {id}"));
     }
-    let (mut entries, mut missing) = (Vec::new(), 0);
-    for cluster in &saved.clusters {
-        let search = search_of_query(dataset, saved.query(cluster.id))?;
-        let excluded = saved.row(cluster.id).and_then(|row| row["_excluded"].as_u64());
-        if let Some(excluded) = excluded.filter(|excluded| *excluded > 0) {
-            let known = cluster.previews.len() as u64 + excluded;
-            missing += cluster.size().map_or(0, |size| size.saturating_sub(known));
+    let (mut entries, mut missing) = (Vec::new(), 0_u64);
+    for FoundCluster { cluster, members } in &saved.clusters {
+        let search = saved.search(cluster.id)?;
+        if *members == Members::Previewed {
+            missing = missing.saturating_add(saved.unlisted(cluster.id));
             let media = cluster.previews.iter();
             entries.extend(media.map(|preview| media_item_entry(preview, cluster, &search)));
         } else {
@@ -219,21 +204,6 @@ fn read_entries(source: &str, dataset: DatasetId) -> Result<ReadEntries, String>
         }
     }
     Ok(ReadEntries { entries, missing })
-}
-
-fn search_of_query(dataset: DatasetId, query: &Value) -> Result<Search, String> {
-    let filters = match &query["vql"] {
-        Value::Null => Vec::new(),
-        filters => vql::read_lenient(&filters.to_string()).map_err(|it| format!("`vql`: {it}"))?,
-    };
-    let level = query["granularity"].as_u64().and_then(|level| u8::try_from(level).ok());
-    let caption = query["caption"].as_str().and_then(|text| QueryText::new(text).ok());
-    Ok(Search {
-        filters,
-        granularity: level.and_then(Granularity::new).unwrap_or_default(),
-        query: caption.map_or(Query::Browse, |text| Query::Caption { text, max_score: None }),
-        ..Search::browse(dataset)
-    })
 }
 
 #[derive(Debug, Args)]
@@ -295,7 +265,10 @@ impl<'a> SavedSelection<'a> {
             (Some(name), Some(_)) => {
                 drop(self.state.replace_named_selection(name, self.dataset, now)?);
             }
-            (None, _) => self.state.replace(&StateValue::Basket(self.dataset, now.clone()))?,
+            (None, None) => self.state.clear_basket(self.dataset)?,
+            (None, Some(_)) => {
+                self.state.replace(&StateValue::Basket(self.dataset, now.clone()))?
+            }
         }
         self.context.messages.info(change);
         self.context.print_for_programs(&self.document(now))
@@ -308,8 +281,22 @@ impl<'a> SavedSelection<'a> {
     /// Empties the basket, or deletes the named selection.
     pub(super) fn clear(&self) -> CliResult {
         let _lock = self.lock()?;
-        let selection = self.load()?;
-        self.replace(None, &format!("removed {}", count_entries(selection.len())))
+        let removed = match self.load() {
+            Ok(selection) => count_entries(selection.len()),
+            // Nothing of a damaged file is needed to clear it.
+            Err(error) if self.is_saved()? => {
+                self.context.messages.warn(&error.message);
+                "all entries".to_owned()
+            }
+            Err(error) => return Err(error),
+        };
+        self.replace(None, &format!("removed {removed}"))
+    }
+
+    /// Whether there is a selection of this name. The basket always exists.
+    fn is_saved(&self) -> CliResult<bool> {
+        let Some(name) = &self.name else { return Ok(true) };
+        Ok(self.state.has_named_selection(name, self.dataset)?)
     }
 
     pub(super) fn document(&self, selection: &Selection) -> Document {
@@ -322,17 +309,9 @@ pub(super) fn count_entries(count: usize) -> String {
     count_with_noun(count, "entry", "entries")
 }
 
-/// Fails if nothing can be saved under a name, or if this would replace a selection although `replaces` is not set.
-pub fn require_free_name(
-    state: &StateFolder,
-    name: &str,
-    dataset: DatasetId,
-    replaces: bool,
-) -> CliResult<()> {
-    if !state.has_named_selection(name, dataset)? || replaces {
-        return Ok(());
-    }
-    Err(CliError::usage(format!("a selection `{name}` exists already; --force replaces it")))
+/// The error of a command that would replace a selection.
+pub fn name_taken(name: &str) -> CliError {
+    CliError::usage(format!("a selection `{name}` exists already; --force replaces it"))
 }
 
 impl Context {

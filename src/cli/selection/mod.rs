@@ -5,7 +5,7 @@ mod edit;
 use edit::SelectionAddOptions;
 use tessera_model::Selection;
 
-pub(super) use edit::require_free_name;
+pub(super) use edit::name_taken;
 
 use crate::cli::prelude::*;
 use crate::{

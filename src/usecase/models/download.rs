@@ -74,7 +74,7 @@ impl ModelDownload {
             return ModelPlan { name, files: 0, bytes: 0, note: LAST_DOWNLOAD };
         }
         let missing = self.missing();
-        let bytes = missing.iter().map(|(_, bytes)| bytes).sum();
+        let bytes = missing.iter().map(|(_, bytes)| *bytes).fold(0, u64::saturating_add);
         ModelPlan { name, files: missing.len(), bytes, note: "" }
     }
 
@@ -144,12 +144,16 @@ impl HubDownload {
     async fn run(&self, progress: ByteProgress<'_>) -> Result<PathBuf, ModelError> {
         let Self { hub, repository, listing, files } = self;
         let files: Vec<&HubFile> = files.iter().collect();
-        let bytes = |files: &[&HubFile]| files.iter().map(|file| file.bytes).sum::<u64>();
+        let bytes =
+            |files: &[&HubFile]| files.iter().map(|file| file.bytes).fold(0, u64::saturating_add);
         let all = bytes(&files);
         let folder = hub.download(repository, listing, &files, &|done| progress(done, all)).await?;
         let weights = external_weights(listing, &files, &folder)?;
-        let more = all + bytes(&weights);
-        hub.download(repository, listing, &weights, &|done| progress(all + done, more)).await?;
+        let more = all.saturating_add(bytes(&weights));
+        hub.download(repository, listing, &weights, &|done| {
+            progress(all.saturating_add(done), more)
+        })
+        .await?;
         Ok(folder)
     }
 }

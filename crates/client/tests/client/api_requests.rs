@@ -11,6 +11,7 @@ use tessera_testing::clients::{
     API_KEY, API_SECRET, dataset, hosted, on_premises, task, without_pauses,
 };
 use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
+use tessera_wire::selection::MAX_ITEMS;
 
 use crate::api_bytes::{ANCHOR, EXPLORE, RECORD, TASK};
 
@@ -240,6 +241,10 @@ async fn a_selective_export_is_a_post_of_items() {
         Search { filters: vec![Filter::in_folder("train").unwrap()], ..Search::browse(dataset()) };
     let refused = client.explore(&in_folder).await.unwrap_err().to_string();
     assert!(refused.contains("the filter `path` is an addition"), "{refused}");
+    let too_many = vec![selection.items[1].clone(); MAX_ITEMS + 1].into();
+    let refused = client.start_selective_export(dataset(), ExportFormat::Json, true, &too_many);
+    let refused = refused.await.unwrap_err().to_string();
+    assert!(refused.contains("at most 10,000 items") && refused.contains("10,001"), "{refused}");
     let mut seen = server.requests();
     let asked = seen.extract_if(.., |it| it.target.starts_with("/local/dataset/"));
     assert_eq!(asked.count(), 3, "the service is asked whether it is a local one");

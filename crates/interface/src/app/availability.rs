@@ -605,7 +605,8 @@ fn clusters_shown(results: &Results) -> Option<String> {
 
 fn cluster_in_selection(baskets: &Baskets, results: &Results) -> Option<String> {
     let selected = results.cluster().is_some_and(|cluster| {
-        baskets.selection(results).is_some_and(|selection| selection.cluster(cluster.id).is_some())
+        let part = results.part_of(cluster);
+        baskets.selection(results).is_some_and(|selection| selection.cluster(&part).is_some())
     });
     unless(selected, "the cluster of this item is not selected; Space in the results selects it")
 }

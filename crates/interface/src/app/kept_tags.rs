@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use tessera_model::{
-    Basket, ClusterId, KeptTags, MediaId, Selection, StateKey, StateValue, TagDefinition,
+    Basket, ClusterPart, KeptTags, MediaId, Selection, StateKey, StateValue, TagDefinition,
     tag::{PICKED, REJECTED, opposite},
     text::count_with_noun,
 };
@@ -41,16 +41,16 @@ impl KeptTagsState {
         names.by_ref().filter(|name| ![PICKED, REJECTED].contains(&name.as_str())).nth(key)
     }
 
-    /// Returns the tags of a cluster, or of a media item in it.
+    /// Returns the tags of a part of a cluster, or of a media item in it.
     pub fn names_of(
         &self,
         dataset: DatasetId,
-        cluster: ClusterId,
+        part: ClusterPart,
         media: Option<MediaId>,
     ) -> impl Iterator<Item = &SafeText> {
         let has_tag = move |selection: &Selection| match media {
-            Some(media) => selection.includes_item(media, Some(cluster)),
-            None => selection.cluster(cluster).is_some(),
+            Some(media) => selection.includes_item(media, Some(&part)),
+            None => selection.cluster(&part).is_some(),
         };
         let tags = self.get(dataset).into_iter().flatten();
         tags.filter(move |(_, selection)| has_tag(selection)).map(|(name, _)| name)

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use tessera_model::{
     Anchor, AnchorKind, ClusterId, EntityType, Filter, Fraction, HistoryEntry, PictureSource,
     ResultCount, StateValue,
-    set_algebra::{SetOperator, combine},
+    set_algebra::{FoundCluster, SetOperator, combine},
     text::{format_age, group_digits},
     vql::{MAX_FILTERS, Number},
 };
@@ -332,12 +332,18 @@ impl App {
         let Combination { tab, operator } = combination;
         let Some(other) = tabs.all().get(tab) else { return };
         let (here, there) = (tabs.tab().view.title(), other.view.title());
-        let clusters_of =
-            |view| self.results.clusters_of(view).into_iter().cloned().collect::<Vec<Cluster>>();
-        let clusters = combine(&clusters_of(&tabs.tab().view), &clusters_of(&other.view), operator);
+        let found_by = |view: &View| -> Vec<FoundCluster> {
+            let clusters = self.results.clusters_of(view).into_iter().cloned();
+            clusters
+                .map(|it| FoundCluster { members: view.members_of(it.id), cluster: it })
+                .collect()
+        };
+        let combined = combine(&found_by(&tabs.tab().view), &found_by(&other.view), operator);
         let label = format!("{here} {} {there}, of loaded pages", operator.symbol());
+        let members = combined.iter().map(|it| (it.cluster.id, it.members.clone())).collect();
+        let clusters = combined.into_iter().map(|it| it.cluster).collect();
         let page = Page { clusters, ..Page::default() };
-        let computed = Computed { label: SafeText::name(&label), page, scan: None };
+        let computed = Computed { label: SafeText::name(&label), page, members, scan: None };
         let search = Search { page: 0, ..tabs.tab().view.search.clone() };
         self.open_in_tab(View { computed: Some(computed), ..View::new(search) });
         let text = "only previews were compared; selecting a cluster takes all its members";

@@ -74,8 +74,8 @@ impl Tagging {
         media: Option<&Preview>,
     ) -> impl Iterator<Item = &SafeText> {
         let dataset = results.view().map(|view| view.search.dataset);
-        let (id, media) = (cluster.id, media.map(|preview| preview.media));
-        dataset.into_iter().flat_map(move |it| self.kept.names_of(it, id, media))
+        let (part, media) = (results.part_of(cluster), media.map(|preview| preview.media));
+        dataset.into_iter().flat_map(move |it| self.kept.names_of(it, part.clone(), media))
     }
 
     pub fn can_undo(&self, dataset: DatasetId) -> bool {

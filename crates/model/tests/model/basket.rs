@@ -26,8 +26,12 @@ fn cluster(number: u128) -> SelectionEntry {
     }
 }
 
+fn whole(number: u128) -> ClusterPart {
+    ClusterPart::new(ClusterId(Uuid::from_u128(number)), &[])
+}
+
 fn media_item(member: u128) -> SelectionEntry {
-    let within = ClusterId(Uuid::from_u128(member / 3));
+    let within = whole(member / 3);
     let id = MediaId(Uuid::from_u128(member));
     SelectionEntry { content: EntryContent::MediaItem(id, Some(within)), ..cluster(0) }
 }
@@ -54,7 +58,7 @@ fn press(basket: &mut Basket, key: &BasketAction) {
         BasketAction::ToggleClusters(numbers) => _ = basket.toggle(clusters(numbers)),
         BasketAction::Toggle(member) => _ = basket.toggle_media_item(media_item(*member)),
         BasketAction::Drop(number) => {
-            basket.remove([EntryId::Cluster(ClusterId(Uuid::from_u128(*number)))]);
+            basket.remove([EntryId::Cluster(whole(*number))]);
         }
         BasketAction::Clear => basket.replace(&Selection::default()),
         BasketAction::Undo => _ = basket.undo(),
@@ -97,7 +101,7 @@ proptest! {
         prop_assert_eq!(media.iter().collect::<BTreeSet<_>>().len(), media.len());
         prop_assert_eq!(clusters.iter().collect::<BTreeSet<_>>().len(), clusters.len());
         for id in &media {
-            prop_assert_eq!(basket.selection().cluster_containing(*id), None, "also in a cluster");
+            prop_assert_eq!(basket.selection().cluster_containing(*id, None), None, "also in a cluster");
         }
         let totals = basket.selection().totals();
         prop_assert_eq!((totals.media, totals.clusters), (media.len(), clusters.len()));
@@ -254,7 +258,7 @@ fn toggling_reports_what_became_of_an_item_or_a_cluster() {
 fn members(selection: &Selection) -> BTreeSet<u128> {
     let is_selected = |member: &u128| {
         let id = MediaId(Uuid::from_u128(*member));
-        selection.includes_item(id, Some(ClusterId(Uuid::from_u128(member / 3))))
+        selection.includes_item(id, Some(&whole(member / 3)))
     };
     (0..12).filter(is_selected).collect()
 }
@@ -285,7 +289,7 @@ proptest! {
             let alone = members(&[entry.clone()].into_iter().collect());
             // Another granularity found the item in another cluster.
             if let (EntryContent::MediaItem(_, cluster), false) = (&mut entry.content, within) {
-                *cluster = Some(ClusterId(Uuid::from_u128(99)));
+                *cluster = Some(whole(99));
             }
             if adds {
                 expected.extend(alone);

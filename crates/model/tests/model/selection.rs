@@ -13,6 +13,11 @@ fn cluster_id(number: u128) -> ClusterId {
     ClusterId(Uuid::from_u128(number))
 }
 
+/// A cluster without filters, which is the whole cluster.
+fn part(number: u128) -> ClusterPart {
+    ClusterPart::new(cluster_id(number), &[])
+}
+
 fn ids(numbers: &[u128]) -> BTreeSet<MediaId> {
     numbers.iter().map(|&number| media(number)).collect()
 }
@@ -27,7 +32,7 @@ fn entry(content: EntryContent) -> SelectionEntry {
 }
 
 fn item(number: u128, within: Option<u128>) -> SelectionEntry {
-    entry(EntryContent::MediaItem(media(number), within.map(cluster_id)))
+    entry(EntryContent::MediaItem(media(number), within.map(part)))
 }
 
 /// A cluster with this number of members, the first of which are previewed.
@@ -132,14 +137,14 @@ fn single_items_are_sent_as_one_item_before_the_clusters() {
 #[test]
 fn an_entry_is_found_by_what_it_is() {
     let all = selection([item(1, None), cluster(selected(1, Some(2), &[3, 2]))]);
-    let (item_id, in_cluster) = (EntryId::MediaItem(media(1)), EntryId::Cluster(cluster_id(1)));
+    let (item_id, in_cluster) = (EntryId::MediaItem(media(1)), EntryId::Cluster(part(1)));
     let ordered: Vec<EntryId> = all.ordered_entries().into_iter().map(SelectionEntry::id).collect();
     assert_eq!(ordered, [item_id, in_cluster]);
-    assert_eq!(all.get(item_id), Some(&item(1, None)));
-    assert_eq!(all.get(EntryId::MediaItem(media(2))), None);
+    assert_eq!(all.get(&ordered[0]), Some(&item(1, None)));
+    assert_eq!(all.get(&EntryId::MediaItem(media(2))), None);
     // The previews keep their order, because the first one stands for the cluster.
-    assert_eq!(all.cluster(cluster_id(1)), Some(&selected(1, Some(2), &[3, 2])));
-    assert_eq!(all.cluster(cluster_id(2)), None);
+    assert_eq!(all.cluster(&part(1)), Some(&selected(1, Some(2), &[3, 2])));
+    assert_eq!(all.cluster(&part(2)), None);
 }
 
 #[test]
@@ -158,7 +163,7 @@ fn a_cluster_contains_what_it_previews_and_what_was_excluded_from_it() {
     let excluding = SelectedCluster { excluded: ids(&[5]), ..selected(2, None, &[4]) };
     let all = selection([cluster(selected(1, None, &[1])), cluster(excluding), item(9, Some(1))]);
     for (number, within) in [(1, Some(1)), (4, Some(2)), (5, Some(2)), (9, None), (7, None)] {
-        assert_eq!(all.cluster_containing(media(number)), within.map(cluster_id), "{number}");
+        assert_eq!(all.cluster_containing(media(number), None), within.map(cluster_id), "{number}");
     }
 }
 
@@ -174,7 +179,7 @@ fn a_cluster_absorbs_items_that_it_previews_or_that_were_seen_in_it() {
     assert_eq!(change, SelectionChange { added: 1, removed: 0, absorbed: 3 });
     let left: Vec<EntryId> =
         basket.selection().ordered_entries().into_iter().map(SelectionEntry::id).collect();
-    assert_eq!(left, [EntryId::MediaItem(media(2)), EntryId::Cluster(cluster_id(1))]);
+    assert_eq!(left, [EntryId::MediaItem(media(2)), EntryId::Cluster(part(1))]);
 }
 
 #[test]
@@ -223,5 +228,49 @@ fn what_is_selected_from_a_search_keeps_its_filters_and_previews() {
     assert_eq!(cluster_entry(&without_preview, &search).name.as_str(), "00000000");
     let item = media_item_entry(&found.previews[1], &found, &search);
     assert_eq!((item.name.as_str(), item.entity), ("bus.jpg", EntityType::Images));
-    assert_eq!(item.content, EntryContent::MediaItem(media(1), Some(cluster_id(5))));
+    let seen_in = ClusterPart::new(cluster_id(5), &search.filters);
+    assert_eq!(item.content, EntryContent::MediaItem(media(1), Some(seen_in)));
+}
+
+/// The part of cluster 1 that a search with this filter finds.
+fn found(uniqueness: f64, previewed: &[u128]) -> SelectionEntry {
+    let filters = vec![Filter::uniqueness(uniqueness).unwrap()];
+    cluster(SelectedCluster { filters, ..selected(1, Some(previewed.len() as u64), previewed) })
+}
+
+#[test]
+fn searches_select_their_own_parts_of_a_cluster() {
+    let (x, y) = (found(0.1, &[1, 2]), found(0.2, &[3]));
+    let whole = cluster(selected(1, Some(3), &[1, 2, 3]));
+    let mut basket = Basket::default();
+    for entry in [&x, &y, &x] {
+        basket.select([entry.clone()]);
+    }
+    assert_eq!(basket.selection(), &selection([x.clone(), y.clone()]), "nothing is absorbed");
+    assert_eq!(basket.selection().totals().export_rows(), 3);
+    assert_eq!(basket.selection().items().len(), 2, "each part is sent with its filters");
+    assert_eq!(basket.toggle([y.clone()]).removed, 1);
+    assert!(basket.selection().includes(&x) && !basket.selection().includes(&y));
+    assert_eq!(basket.select([whole.clone()]).added, 1);
+    assert_eq!(basket.selection().ordered_entries(), [&whole], "it contains its parts");
+    assert_eq!(basket.select([y]), SelectionChange::default(), "and a part changes nothing");
+}
+
+#[test]
+fn a_member_is_excluded_only_from_parts_that_may_contain_it() {
+    let (x, y) = (found(0.1, &[1, 2]), found(0.2, &[2, 3]));
+    let seen_in = |entry: &SelectionEntry| entry.cluster().map(SelectedCluster::part);
+    let member = |number, within| entry(EntryContent::MediaItem(media(number), within));
+    let mut basket = Basket::new(selection([x.clone()]));
+    assert_eq!(basket.toggle_media_item(member(3, seen_in(&y))), ToggleOutcome::Selected);
+    assert_eq!(basket.toggle_media_item(member(9, seen_in(&x))), ToggleOutcome::Excluded);
+    basket.select([y.clone()]);
+    assert_eq!(basket.toggle_media_item(member(2, seen_in(&y))), ToggleOutcome::Excluded);
+    assert!(!basket.selection().includes_item(media(2), seen_in(&x).as_ref()), "it is in both");
+    basket.subtract(&y);
+    let left: Vec<u128> =
+        (1..10).filter(|number| basket.selection().includes_item(media(*number), None)).collect();
+    assert_eq!(left, [1]);
+    basket.add(y);
+    assert!(basket.selection().includes_item(media(2), None));
 }

@@ -1,3 +1,6 @@
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
 use uuid::Uuid;
 
 use crate::cluster::{empty_cluster, preview};
@@ -15,14 +18,22 @@ fn cluster(number: u128, members: &[u128]) -> Cluster {
 type Loaded<'a> = &'a [(u128, &'a [u128])];
 
 fn combined(a: Loaded, b: Loaded, operator: SetOperator) -> Vec<(u128, Vec<u128>)> {
-    let clusters = |loaded: Loaded| -> Vec<Cluster> {
-        loaded.iter().map(|(number, members)| cluster(*number, members)).collect()
-    };
-    let members = |cluster: &Cluster| -> Vec<u128> {
-        cluster.previews.iter().map(|preview| preview.media.0.as_u128()).collect()
+    let clusters = |loaded: Loaded| -> Vec<FoundCluster> {
+        loaded.iter().map(|(number, members)| found(&[], cluster(*number, members))).collect()
     };
     let combined = combine(&clusters(a), &clusters(b), operator);
-    combined.iter().map(|cluster| (cluster.id.0.as_u128(), members(cluster))).collect()
+    combined.iter().map(|it| (it.cluster.id.0.as_u128(), media(it))).collect()
+}
+
+fn media(found: &FoundCluster) -> Vec<u128> {
+    found.cluster.previews.iter().map(|preview| preview.media.0.as_u128()).collect()
+}
+
+/// A cluster that a search with these filters has found.
+fn found(filters: &[Filter], cluster: Cluster) -> FoundCluster {
+    let filters = filters.to_vec();
+    let search = Search { filters, ..Search::browse(DatasetId(Uuid::nil())) };
+    FoundCluster::new(cluster, Members::found_by(&search))
 }
 
 /// Cluster 1 is split in the other result, 2 is in both, and 3 shows no previews.
@@ -58,6 +69,50 @@ fn nothing_combines_like_an_empty_set() {
     assert_eq!(combined(HERE, &[], SetOperator::Difference), here);
     assert_eq!(combined(HERE, &[], SetOperator::Union), here);
     assert_eq!(combined(&[], HERE, SetOperator::Union), here);
+}
+
+/// The members of a dataset of three clusters of three members.
+fn members(found: &[FoundCluster]) -> BTreeSet<u128> {
+    found.iter().flat_map(media).collect()
+}
+
+/// Returns what a search finds of these media items. Without a filter, it finds all of them.
+fn search(filter: Option<u8>, media: &BTreeSet<u128>) -> Vec<FoundCluster> {
+    let filter = filter.map(|number| Filter::uniqueness(f64::from(number)).unwrap());
+    let of_cluster = |number: u128| {
+        let members =
+            (number * 3..number * 3 + 3).filter(|it| filter.is_none() || media.contains(it));
+        let members: Vec<u128> = members.collect();
+        (!members.is_empty()).then(|| found(filter.as_slice(), cluster(number, &members)))
+    };
+    (0..3).filter_map(of_cluster).collect()
+}
+
+proptest! {
+    /// Every operand is a search with a filter or without one, or the result of an earlier operation.
+    #[test]
+    fn results_combine_as_sets_of_media(
+        filtered in proptest::collection::vec(proptest::collection::btree_set(0..9_u128, 0..9), 2),
+        steps in proptest::collection::vec((0..3_usize, 0..9_usize, 0..9_usize), 1..6),
+    ) {
+        let mut results = vec![search(None, &filtered[0])];
+        results.extend((0..).zip(&filtered).map(|(number, media)| search(Some(number), media)));
+        for (operator, a, b) in steps {
+            let (a, b) = (&results[a % results.len()], &results[b % results.len()]);
+            let (here, there) = (members(a), members(b));
+            let operator = SetOperator::ALL[operator];
+            let expected: BTreeSet<u128> = match operator {
+                SetOperator::Difference => &here - &there,
+                SetOperator::Intersection => &here & &there,
+                SetOperator::Union => &here | &there,
+            };
+            let combined = combine(a, b, operator);
+            let ids: BTreeSet<ClusterId> = combined.iter().map(|it| it.cluster.id).collect();
+            prop_assert_eq!(ids.len(), combined.len(), "a cluster is listed once");
+            prop_assert_eq!(members(&combined), expected, "{:?} {:?} {:?}", here, operator, there);
+            results.push(combined);
+        }
+    }
 }
 
 #[test]

@@ -21,6 +21,9 @@ fn the_state_of_a_folder_is_read_whole_or_not_at_all() {
     assert_eq!(local.patterns.exclude, ["tmp/"]);
     let encoding = local.encoding.unwrap();
     assert_eq!((encoding.done, encoding.total, encoding.per_second), (2, 10, Some(1.5)));
+    let mut huge = body.clone();
+    huge["encoding"]["done"] = json!(u64::MAX);
+    assert_eq!(read_local_dataset(&huge).unwrap().encoding, None);
     for key in ["folder_missing", "uploads", "excluded", "patterns"] {
         let mut damaged = body.clone();
         damaged[key] = json!("x");

@@ -86,7 +86,10 @@ fn long_lists_are_refused() {
     let one = format!(r#"{{"type": "media", "payload": {{"media_ids": [{id}]}}}}"#);
     assert_eq!(read_items(&list(&one, MAX_ITEMS)).unwrap().len(), MAX_ITEMS);
     let expected = "media_selection: must have 1 to 10000 items";
-    assert_eq!(reason(&list(&one, MAX_ITEMS + 1)), expected);
+    let too_many = list(&one, MAX_ITEMS + 1);
+    assert_eq!(reason(&too_many), expected);
+    let file = read_file(format!(r#"{{"media_selection": {too_many}}}"#).as_bytes()).unwrap();
+    assert_eq!(file.len(), MAX_ITEMS + 1, "a file of the user has no limit");
     assert!(read_items(&format!("[{}]", cluster(&list("\"a\"", 100)))).is_ok());
     let expected = "item 0, payload.cluster_filters.labels: must be 1 to 100 texts";
     assert_eq!(reason(&format!("[{}]", cluster(&list("\"a\"", 101)))), expected);

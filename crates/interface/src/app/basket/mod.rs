@@ -12,8 +12,8 @@ use std::{
 };
 
 use tessera_model::{
-    Basket, ClusterId, EntryContent, EntryId, SelectedCluster, Selection, SelectionEntry, StateKey,
-    StateValue,
+    Basket, ClusterId, ClusterPart, EntryContent, EntryId, SelectedCluster, Selection,
+    SelectionEntry, StateKey, StateValue,
 };
 
 use crate::app::prelude::*;
@@ -194,6 +194,11 @@ pub(in crate::app) fn cluster_count(count: usize) -> String {
 }
 
 impl Results {
+    /// Returns the members of a cluster on screen that the search has found.
+    pub fn part_of(&self, cluster: &Cluster) -> ClusterPart {
+        ClusterPart::new(cluster.id, self.view().map_or(&[], |view| view.filters_of(cluster.id)))
+    }
+
     pub fn tile_of_entry(&self, entry: &SelectionEntry) -> Option<usize> {
         let tile = self.page()?.clusters.iter().position(|cluster| match &entry.content {
             EntryContent::Cluster(selected) => cluster.id == selected.id,
@@ -215,7 +220,7 @@ impl Results {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SelectionState {
     Unselected,
-    /// This many items of the cluster are selected individually.
+    /// This many items of the cluster are selected individually, or by another search.
     Items(usize),
     Whole,
     /// The cluster is selected without this many excluded items.
@@ -253,9 +258,10 @@ impl Baskets {
         results: &Results,
     ) -> SelectionState {
         let Some(selection) = self.selection(results) else { return SelectionState::Unselected };
-        let Some(selected) = selection.cluster(cluster.id) else {
+        let part = results.part_of(cluster);
+        let Some(selected) = selection.cluster(&part) else {
             let previews = member.map_or(cluster.previews.as_slice(), slice::from_ref);
-            let is_selected = |it: &&Preview| selection.get(EntryId::MediaItem(it.media)).is_some();
+            let is_selected = |it: &&Preview| selection.includes_member(it.media, &part);
             return match previews.iter().filter(is_selected).count() {
                 0 => SelectionState::Unselected,
                 items => SelectionState::Items(items),

@@ -78,9 +78,10 @@ fn change_tiles(
     tiles: RangeInclusive<usize>,
     change: BasketChange,
 ) -> Option<SelectionChange> {
-    let search = &app.results.view()?.search;
+    let view = app.results.view()?;
+    let found_by = |id| Search { filters: view.filters_of(id).to_vec(), ..view.search.clone() };
     let clusters = app.results.clusters_of_tiles(tiles).into_iter();
-    let entries = clusters.map(|cluster| cluster_entry(cluster, search)).collect();
+    let entries = clusters.map(|cluster| cluster_entry(cluster, &found_by(cluster.id))).collect();
     app.baskets.edit(|basket| change(basket, entries), &app.results, &mut app.outbox)
 }
 

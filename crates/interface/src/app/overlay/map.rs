@@ -565,7 +565,7 @@ impl MapView {
         let selection = ctx.app.baskets.selection(&ctx.app.results);
         let selection = selection.filter(|selection| !selection.is_empty());
         let is_selected = |point: &MapPoint| {
-            selection.is_some_and(|it| it.get(EntryId::MediaItem(point.media)).is_some())
+            selection.is_some_and(|it| it.get(&EntryId::MediaItem(point.media)).is_some())
         };
         let points = self.shown().map(|(index, point)| PlotPoint {
             position: point.position,

@@ -405,7 +405,12 @@ impl Results {
         let granularity = Granularity::FINEST;
         let search = Search { entity, granularity, ..Search::browse(dataset) };
         let scan = NameScan::new(search.clone(), text);
-        let computed = Computed { label: scan.label(0), page: Page::default(), scan: Some(scan) };
+        let computed = Computed {
+            label: scan.label(0),
+            page: Page::default(),
+            members: [].into(),
+            scan: Some(scan),
+        };
         let view = View { computed: Some(computed), ..View::new(search) };
         self.edit_tabs(|tabs| tabs.tab_mut().push(view));
     }

@@ -12,11 +12,12 @@ pub use pictures::{QueryImage, RecentImages};
 pub use pictures::{detail_picture_view, full_size_link};
 pub use tiles::Tile;
 
-use std::mem;
+use std::{collections::BTreeMap, mem};
 
 use tessera_config::SearchDefaults;
 use tessera_model::{
     ClusterId, FileSortKey, Filter, MediaId,
+    set_algebra::Members,
     vql::{FileProperty, Operator, Property, PropertyValue},
 };
 
@@ -64,11 +65,27 @@ pub struct Computed {
     /// The origin of the clusters, such as `A − B, of loaded pages`.
     pub label: SafeText,
     pub page: Page,
+    /// Which members of its clusters a set operation has found.
+    pub members: BTreeMap<ClusterId, Members>,
     /// The search of all names that computes the clusters page by page.
     pub scan: Option<NameScan>,
 }
 
 impl View {
+    /// Returns which members of a cluster the view shows.
+    pub(in crate::app) fn members_of(&self, cluster: ClusterId) -> Members {
+        let known = self.computed.as_ref().and_then(|computed| computed.members.get(&cluster));
+        known.cloned().unwrap_or_else(|| Members::found_by(&self.search))
+    }
+
+    /// Returns the filters that the shown members of a cluster pass. Tabs that are combined can have other filters.
+    pub fn filters_of(&self, cluster: ClusterId) -> &[Filter] {
+        match self.computed.as_ref().and_then(|computed| computed.members.get(&cluster)) {
+            Some(Members::Found { filters, .. }) => filters,
+            Some(Members::Previewed) | None => &self.search.filters,
+        }
+    }
+
     pub fn new(search: Search) -> Self {
         Self {
             search,
@@ -141,7 +158,7 @@ impl View {
         &mut self,
         change: impl FnOnce(&mut NameScan, &mut Page) -> T,
     ) -> Option<T> {
-        let Computed { label, page, scan } = self.computed.as_mut()?;
+        let Computed { label, page, scan, .. } = self.computed.as_mut()?;
         let scan = scan.as_mut()?;
         let result = change(scan, page);
         *label = scan.label(page.clusters.len());

@@ -137,11 +137,13 @@ fn selected_pictures(app: &App) -> Vec<MediaId> {
     };
     let (mut found, mut pictures) = (BTreeSet::new(), Vec::new());
     for cluster in clusters {
-        let id = EntryId::Cluster(cluster.id);
-        let entry = |media| match selection.get(id) {
-            Some(_) if cluster.previews.first().map(of_media) == Some(media) => Some(id),
+        let selected = selection.cluster(&results.part_of(cluster));
+        let entry = |media| match selected {
+            Some(it) if cluster.previews.first().map(of_media) == Some(media) => {
+                Some(EntryId::Cluster(it.part()))
+            }
             Some(_) => None,
-            None => seen_as.get(&media).copied(),
+            None => seen_as.get(&media).cloned(),
         };
         let new = |media: &MediaId| entry(*media).is_some_and(|entry| found.insert(entry));
         pictures.extend(cluster.previews.iter().map(of_media).filter(new));
@@ -160,9 +162,7 @@ impl Baskets {
     ) -> Option<ToggleOutcome> {
         let (cluster, preview) = results.loaded_member(media)?;
         let (view, selection) = (results.view()?, self.selection(results)?);
-        let in_cluster =
-            selection.cluster(cluster.id).is_some_and(|it| !it.excluded.contains(&media));
-        let is_selected = in_cluster || selection.get(EntryId::MediaItem(media)).is_some();
+        let is_selected = selection.includes_member(media, &results.part_of(cluster));
         let entry = media_item_entry(preview, cluster, &view.search);
         if is_selected == selected {
             return None;

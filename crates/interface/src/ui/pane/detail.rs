@@ -147,11 +147,11 @@ fn video_lines(app: &App, preview: &Preview) -> Vec<String> {
 
 pub(in crate::ui) fn selection_text(app: &App, preview: &Preview) -> Option<&'static str> {
     let selection = app.baskets().selection(app.results())?;
-    if selection.get(EntryId::MediaItem(preview.media)).is_some() {
+    if selection.get(&EntryId::MediaItem(preview.media)).is_some() {
         return Some("✓ selected");
     }
     let (cluster, _) = app.results().loaded_member(preview.media)?;
-    let selected = selection.cluster(cluster.id)?;
+    let selected = selection.cluster(&app.results().part_of(cluster))?;
     Some(match (selected.stale, selected.excluded.contains(&preview.media)) {
         (_, true) => "◐ excluded from its selected cluster",
         (true, false) => "⚠ its cluster is selected; recheck needed",
