@@ -11,6 +11,7 @@ use clap::{ArgMatches, FromArgMatches as _};
 use tessera_config::{Settings, is_storage_uri};
 
 use super::{GlobalOptions, deployment::select_target};
+use crate::usecase::require_source;
 
 /// The arguments that name a dataset. A command has at most one of them.
 pub(super) const DATASET_ARGUMENTS: [&str; 4] = ["dataset", "source", "of", "at"];
@@ -64,7 +65,7 @@ fn is_folder(word: &str, matches: &ArgMatches) -> bool {
     if has_option {
         return false;
     }
-    let exists = is_storage_uri(path) || path.is_dir();
+    let exists = is_storage_uri(path) || require_source(path).is_ok();
     // Without a deployment, a path can only be a folder, so the error is about the missing folder.
     (exists && is_path(word)) || ((exists || is_path(word)) && !selects_deployment(matches))
 }

@@ -24,6 +24,7 @@ use crate::{
         service_options::SharedStorage,
     },
     credentials::{self, SECRET_FILE_VARIABLE, SECRET_VARIABLE, SecretLocation},
+    usecase::require_source,
 };
 
 #[derive(Debug, Args)]
@@ -260,9 +261,8 @@ async fn check_deployments(global: &GlobalOptions, settings: &Settings) -> Vec<C
 async fn check_picture_folder(subject: &str, folder: &Path) -> CliResult<CheckResult> {
     if is_storage_uri(folder) {
         local::check_storage_folder(folder).await?;
-    } else if !folder.is_dir() {
-        let message = format!("{}: the folder does not exist", folder.display());
-        return Err(CliError::usage(message));
+    } else {
+        require_source(folder).map_err(CliError::usage)?;
     }
     Ok(CheckResult::passed(subject, folder.display().to_string()))
 }

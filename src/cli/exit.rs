@@ -35,6 +35,9 @@ text_enum! {
     }
 }
 
+/// The code of an error after a request of which it is unknown whether the service has accepted it.
+pub const MAY_HAVE_STARTED: &str = "may_have_started";
+
 #[derive(Debug)]
 pub struct CliError {
     pub exit: Exit,
@@ -173,7 +176,8 @@ impl CliError {
             "detail": text(failure.and_then(|failure| failure.detail.as_ref())),
             "remedy": remedy.or_else(|| text(failure.and_then(|failure| failure.remedy.as_ref()))),
             "request": request.map(|(method, path)| json!({ "method": method, "path": path })),
-            "retryable": self.exit == Exit::Network,
+            // A second request would do a second time what the first one may have done.
+            "retryable": self.exit == Exit::Network && code != Some(MAY_HAVE_STARTED),
         })
     }
 }

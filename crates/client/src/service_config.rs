@@ -172,8 +172,8 @@ impl TextSearchPath {
     /// Parses a path like `explore/{dataset_id}`.
     pub fn parse(raw: &str) -> Result<Self, Failure> {
         let path = raw.trim().trim_matches('/');
-        let path =
-            path.strip_prefix(API_PREFIX.trim_matches('/')).unwrap_or(path).trim_matches('/');
+        let path = without_prefix(path, API_PREFIX.trim_matches('/')).unwrap_or(path);
+        let path = path.trim_matches('/');
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_/.".contains(c);
         let bare = path.replacen(Self::DATASET, "", 1);
         if !path.contains(Self::DATASET) || !bare.chars().all(plain) || bare.contains("..") {
@@ -278,7 +278,7 @@ impl BaseUrl {
         if path.starts_with(LOCAL_PREFIX) {
             url.set_path(&format!("{}{path}", url.path().trim_end_matches('/')));
         } else {
-            let path = path.strip_prefix(API_PREFIX).unwrap_or(path);
+            let path = without_prefix(path, API_PREFIX).unwrap_or(path);
             url.set_path(&format!("{}{path}", self.prefix_path()));
         }
         if !parameters.is_empty() {
@@ -293,8 +293,8 @@ impl BaseUrl {
             path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
         let ApiPrefix(prefix) = &self.prefix;
         let typed = format!("/{}", path.trim_start_matches('/'));
-        let bare = typed.strip_prefix(prefix.as_str()).filter(|_| !prefix.is_empty());
-        let bare = bare.or_else(|| typed.strip_prefix(API_PREFIX)).unwrap_or(&typed);
+        let bare = without_prefix(&typed, prefix).filter(|_| !prefix.is_empty());
+        let bare = bare.or_else(|| without_prefix(&typed, API_PREFIX)).unwrap_or(&typed);
         let bare = bare.trim_start_matches('/');
         let mut url = self.url_for(&format!("{API_PREFIX}/{bare}"), &Parameters::new());
         url.set_query(query);
@@ -393,4 +393,8 @@ impl CertificateAuthorities {
     pub(super) fn certificates(&self) -> &[CertificateDer<'static>] {
         &self.0
     }
+}
+/// Returns the path after a prefix of whole segments.
+fn without_prefix<'a>(path: &'a str, prefix: &str) -> Option<&'a str> {
+    path.strip_prefix(prefix).filter(|rest| rest.is_empty() || rest.starts_with('/'))
 }

@@ -459,16 +459,33 @@ impl<'a> AdditionRun<'a> {
     }
 
     fn resume_command(&self, list: &Path) -> ShellCommand {
-        let MediaAddOptions { split, wait, then_reindex, .. } = self.options;
+        let MediaAddOptions { split, wait, then_reindex, queue, strict, force, .. } = self.options;
         let (context, id) = (self.connection.context, self.dataset.id);
         let command = context.dataset_suggestion("tessera media add", id);
         let mut command = command.option("--files-from", list);
         if let Some(split) = split {
             command = command.option("--split", split.to_string());
         }
-        let then_reindex = if *then_reindex { "--then-reindex" } else { "" };
-        let by_cookie = if self.options.by_cookie() { "--auth cookie" } else { "" };
-        command.text(by_cookie).text(then_reindex).text(if *wait { "--wait" } else { "" })
+        let spot = self.options.spot.map(|spot| if spot { "on" } else { "off" });
+        for (name, value) in
+            [("--assume-role", self.options.assume_role.as_deref()), ("--spot", spot)]
+        {
+            if let Some(value) = value {
+                command = command.option(name, value);
+            }
+        }
+        // The numbers of images, videos and objects were those of the whole addition.
+        for (flag, is_given) in [
+            ("--auth cookie", self.options.by_cookie()),
+            ("--then-reindex", *then_reindex),
+            ("--queue", *queue),
+            ("--strict", *strict),
+            ("--force", *force),
+            ("--wait", *wait),
+        ] {
+            command = command.text(if is_given { flag } else { "" });
+        }
+        command
     }
 
     fn summary(&self) -> Document {
