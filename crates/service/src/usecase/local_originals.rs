@@ -105,7 +105,7 @@ impl Deployment {
         self.store.read(|c| {
             for id in media {
                 let Some(row) = media::row_of(c, dataset, *id)? else { continue };
-                let picture = media::picture_of(c, row)?.map(|(picture, _)| picture.id);
+                let picture = media::picture_of(c, dataset, row)?.map(|(picture, _)| picture.id);
                 pictures.extend(picture.filter(|picture| picture != id).map(|it| (*id, it)));
             }
             Ok(())
