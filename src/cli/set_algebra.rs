@@ -62,19 +62,7 @@ pub fn run(context: &Context, command: &SetCommand) -> CliResult {
     });
     context.print(&Document::new("tessera.clusters/1", answer).with_table("clusters of sets"))?;
     context.messages.info("only loaded pages and their previews were compared");
-    let is_merged = |found: &&FoundCluster| {
-        found.members == Members::Previewed && a.in_both(&b, found.cluster.id)
-    };
-    let uncompared: u64 = match operator {
-        SetOperator::Union => combined
-            .iter()
-            .filter(is_merged)
-            .map(|it| a.unlisted(it.cluster.id).saturating_add(b.unlisted(it.cluster.id)))
-            .fold(0, u64::saturating_add),
-        SetOperator::Difference | SetOperator::Intersection => {
-            a.members_without_preview().saturating_add(b.members_without_preview())
-        }
-    };
+    let uncompared = uncompared_members(operator, &combined, &a, &b);
     if uncompared > 0 {
         let members = grouped_with_noun(uncompared, "member", "members");
         context.messages.warn(format!("{members} without a preview were not compared"));
@@ -86,6 +74,21 @@ pub fn run(context: &Context, command: &SetCommand) -> CliResult {
         context.messages.warn("a result lacks pages of its search; fetch them with --all");
     }
     Ok(if pair.strict { Exit::Incomplete } else { Exit::Done })
+}
+
+/// Returns the number of members without a preview that may be missing in the result, or may be too many in it.
+fn uncompared_members(
+    operator: SetOperator,
+    combined: &[FoundCluster],
+    a: &SavedSearch,
+    b: &SavedSearch,
+) -> u64 {
+    if operator != SetOperator::Union {
+        return a.members_without_preview().saturating_add(b.members_without_preview());
+    }
+    let previewed = combined.iter().filter(|found| found.members == Members::Previewed);
+    let merged = previewed.map(|found| found.cluster.id).filter(|id| a.in_both(b, *id));
+    merged.map(|id| a.unlisted(id).saturating_add(b.unlisted(id))).fold(0, u64::saturating_add)
 }
 
 fn read_search(path: &Path) -> CliResult<SavedSearch> {

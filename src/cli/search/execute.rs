@@ -69,14 +69,7 @@ pub async fn execute(connection: &Connection<'_>, request: SearchRequest) -> Cli
         search::save_view(connection, name, &repeatable)?;
     }
     if let Some(name) = &search.options.mark {
-        let entries = std::mem::take(&mut results.selected);
-        if results.missing_page.is_none() {
-            search::save_selection(connection, name, &search.dataset, entries, replaced_count)?;
-        } else {
-            let message =
-                format!("the selection `{name}` was not saved, because a page is missing");
-            context.messages.warn(message);
-        }
+        search::save_selection(connection, name, &search.dataset, &mut results, replaced_count)?;
     }
     let sheet = results.contact_sheet.take();
     let exit = search.print(results).await?;

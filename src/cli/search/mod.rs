@@ -7,11 +7,9 @@ mod found_media;
 mod pages;
 mod request;
 
-use document::count_clusters;
+use document::{SearchResults, count_clusters};
 use tessera_client::ExistingFile;
-use tessera_model::{
-    Anchor, AnchorKind, HistoryEntry, Query, SavedView, Selection, SelectionEntry, StateValue,
-};
+use tessera_model::{Anchor, AnchorKind, HistoryEntry, Query, SavedView, Selection, StateValue};
 
 use crate::cli::prelude::*;
 use crate::cli::values::timestamp_now;
@@ -154,15 +152,20 @@ pub fn selection_size(
 }
 
 /// Saves the clusters or media items as a selection. Empty results save an empty selection, because the next
-/// command would otherwise use an outdated one.
+/// command would otherwise use an outdated one. Results that lack a page replace no selection.
 pub fn save_selection(
     connection: &Connection<'_>,
     name: &str,
     dataset: &Dataset,
-    entries: Vec<SelectionEntry>,
+    results: &mut SearchResults,
     replaced_count: Option<usize>,
 ) -> CliResult<()> {
-    let selection: Selection = entries.into_iter().collect();
+    if results.missing_page.is_some() {
+        let message = format!("the selection `{name}` was not saved, because a page is missing");
+        connection.context.messages.warn(message);
+        return Ok(());
+    }
+    let selection: Selection = std::mem::take(&mut results.selected).into_iter().collect();
     let replaced = ExistingFile::Replace;
     connection.state.save_named_selection(name, dataset.id, &selection, replaced)?;
     let is_media = selection.totals().clusters == 0 && !selection.is_empty();
