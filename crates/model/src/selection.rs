@@ -133,7 +133,7 @@ impl SelectionTotals {
 
     /// Returns the number of rows of the export, as far as it is known.
     pub fn export_rows(&self) -> u64 {
-        self.members.saturating_sub(self.excluded as u64) + self.media as u64
+        self.members.saturating_sub(self.excluded as u64).saturating_add(self.media as u64)
     }
 
     /// Formats the counts: `3 clusters, 9 media items`.
@@ -253,7 +253,8 @@ impl Selection {
             };
             totals.clusters += 1;
             totals.excluded += cluster.excluded.len();
-            totals.members += cluster.member_count.unwrap_or(cluster.excluded.len() as u64);
+            let members = cluster.member_count.unwrap_or(cluster.excluded.len() as u64);
+            totals.members = totals.members.saturating_add(members);
             totals.previewed += cluster.previewed.len();
             totals.uncounted +=
                 usize::from(cluster.count_is_minimum || cluster.member_count.is_none());
