@@ -364,8 +364,9 @@ async fn follow(connection: &Connection<'_>, job: &JobRecord) -> CliResult<(Safe
         SavedJobState::Uncertain { reason } => Err(CliError::new(Exit::Network, reason.as_str())),
         SavedJobState::Done { status_new } => Ok((status_new.clone(), Exit::Done)),
         SavedJobState::Downloaded { .. } => Ok((SafeText::name("downloaded"), Exit::Done)),
-        SavedJobState::Accepted => {
+        SavedJobState::Accepted | SavedJobState::Unwatched { export_task_id: None } => {
             let mut job = Job::resume(JobId::default(), job.clone());
+            job.watch_again();
             Ok((connection.follow_operation(&mut job, None).await?, Exit::Done))
         }
         state => {

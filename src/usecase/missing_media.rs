@@ -1,10 +1,10 @@
 //! Leaves out of selections what their dataset no longer has, such as a picture that was put into the trash after a
 //! split. A service refuses a request that names a missing media item, so commands and the interface ask first.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use tessera_model::{
-    ClusterId, DatasetId, EntryId, Failure, FailureKind, MediaId, Omission, SafeText, Selection,
+    ClusterPart, DatasetId, EntryId, Failure, FailureKind, MediaId, Omission, SafeText, Selection,
     SelectionItem,
     text::{group_digits, grouped_with_noun},
 };
@@ -16,7 +16,7 @@ use super::file_actions::OriginalFinder;
 pub struct SelectionChanges {
     pub missing: BTreeSet<EntryId>,
     /// The number of members that each cluster has now.
-    sizes: HashMap<ClusterId, usize>,
+    sizes: BTreeMap<ClusterPart, usize>,
 }
 
 /// Removes what the dataset no longer has from a selection.
@@ -34,12 +34,13 @@ pub fn leave_out_missing(
     });
     let media: Vec<MediaId> = media.flatten().copied().collect();
     let missing = finder.missing(dataset, &media)?.into_iter().map(EntryId::MediaItem);
-    let mut changes = SelectionChanges { missing: missing.collect(), sizes: HashMap::new() };
+    let mut changes = SelectionChanges { missing: missing.collect(), sizes: BTreeMap::new() };
     for item in &*items {
-        let SelectionItem::Cluster { cluster, .. } = item else { continue };
+        let SelectionItem::Cluster { cluster, filters, .. } = item else { continue };
+        let part = ClusterPart::new(*cluster, filters);
         match finder.cluster_size(dataset, item)? {
-            Some(size) => _ = changes.sizes.insert(*cluster, size),
-            None => _ = changes.missing.insert(EntryId::Cluster(*cluster)),
+            Some(size) => _ = changes.sizes.insert(part, size),
+            None => _ = changes.missing.insert(EntryId::Cluster(part)),
         }
     }
     let missing = &changes.missing;
@@ -48,7 +49,9 @@ pub fn leave_out_missing(
             media.retain(|id| !missing.contains(&EntryId::MediaItem(*id)));
             !media.is_empty()
         }
-        SelectionItem::Cluster { cluster, .. } => !missing.contains(&EntryId::Cluster(*cluster)),
+        SelectionItem::Cluster { cluster, filters, .. } => {
+            !missing.contains(&EntryId::Cluster(ClusterPart::new(*cluster, filters)))
+        }
     });
     if items.is_empty() && !missing.is_empty() {
         let sentence = "the dataset no longer has any media item of this selection";
@@ -67,7 +70,7 @@ impl SelectionChanges {
             let cluster = entry.cluster().filter(|cluster| !cluster.count_is_minimum)?;
             let before = usize::try_from(cluster.member_count?).ok()?;
             let before = before.saturating_sub(cluster.excluded.len());
-            let now = *self.sizes.get(&cluster.id)?;
+            let now = *self.sizes.get(&cluster.part())?;
             (now > before).then_some((entry.name.as_str(), before, now))
         });
         let grown: Vec<_> = clusters.collect();
@@ -100,7 +103,7 @@ mod tests {
 
     use tessera_curation::{FoundOriginals, duplicates::SimilarImages};
     use tessera_model::{
-        EntityType, EntryContent, Granularity, Search, SelectedCluster, SelectionEntry,
+        ClusterId, EntityType, EntryContent, Granularity, Search, SelectedCluster, SelectionEntry,
     };
 
     use super::*;
@@ -185,7 +188,7 @@ mod tests {
             let selection: Selection = [cluster(1, before), cluster(2, 1)].into_iter().collect();
             let mut items = selection.items();
             let changes = leave_out_missing(&OnlyFirst, dataset, &mut items).unwrap();
-            assert_eq!(changes.missing, [EntryId::Cluster(cluster_id(2))].into());
+            assert_eq!(changes.missing, [EntryId::Cluster(ClusterPart::new(cluster_id(2), &[]))].into());
             assert_eq!(items.len(), 1);
             let sentence = changes.describe_new_members(&selection);
             assert_eq!(sentence.is_some(), is_named, "{sentence:?}");

@@ -10,7 +10,7 @@ use tessera_interface::{
     drawing::theme::ThemeName,
     message::{Lane, Payload},
 };
-use tessera_model::{DatasetTag, DatasetTags, Region, SafeText, Status, TagId};
+use tessera_model::{DatasetTag, DatasetTags, Inspection, Region, SafeText, Status, TagId};
 use tessera_picture::Protocol;
 use uuid::Uuid;
 
@@ -18,8 +18,27 @@ use crate::support::{
     desk::{Desk, dataset, page},
     duplicates::{group, local_desk, reviewing, reviewing_pictures},
     map::{answer, map, mapped, opening},
-    scene::{browsing, browsing_and, query, several, similar, stale},
+    scene::{browsing, browsing_and, query, several, similar, stale, with_jobs},
 };
+
+#[test]
+fn all_columns_of_an_archive_are_read_as_text() {
+    for (columns, is_last_shown) in [(1_400, true), (3_000, true), (40_000, false)] {
+        let mut desk = with_jobs(200, 250);
+        desk.app.setup_mut().is_text = true;
+        desk.press("esc 4 G i");
+        let names = (1..=columns).map(|number| SafeText::name(&format!("column_{number}")));
+        let found = Inspection {
+            path: "/downloads/set-1.zip".into(),
+            rows: 1,
+            columns: names.collect(),
+            ..Inspection::default()
+        };
+        desk.answer(Lane::Inspect, Payload::Inspection(Box::new(found)));
+        let last = format!("column_{columns}");
+        assert_eq!(whole_screen(&desk).contains(&last), is_last_shown, "{columns} columns");
+    }
+}
 
 #[test]
 fn the_issues_are_listed_without_counts() {

@@ -1,12 +1,12 @@
 //! Tests additions of media and reindexes: they are checked, sent, queued, rejected and followed.
 
-use tessera_config::DeploymentKind;
+use tessera_config::{DeploymentKind, Destination};
 use tessera_interface::{
     app::{
         Effect, JobState,
         overlay::add_media::{AddMediaField, AddMediaForm, SourceCheck},
     },
-    message::{Lane, Payload, Request},
+    message::{JobId, Lane, Payload, Request},
 };
 use tessera_model::{Dataset, FailureKind, MediaAddition, MediaSource, Preflight, Status};
 use tessera_wire::add_media::read_accepted;
@@ -222,13 +222,25 @@ fn quitting_before_media_are_sent_takes_a_second_key() {
     add_media(&mut desk);
     desk.press("q");
     assert!(!desk.other.contains(&Effect::Quit));
-    assert!(
-        desk.notice().contains("with the program before all media are sent"),
-        "{}",
-        desk.notice()
-    );
+    let warning = "2 additions end before all media are sent; repeat this to leave anyway";
+    assert_eq!(desk.notice(), warning);
     desk.press("q");
     assert!(desk.other.contains(&Effect::Quit));
+}
+
+#[test]
+fn leaving_is_warned_about_for_each_addition_that_is_not_sent() {
+    let leave = Effect::OpenDeployment(Destination::Sample);
+    let mut desk = Desk::with_clusters(3);
+    for addition in 0..2 {
+        add_media(&mut desk);
+        desk.press("P enter");
+        assert!(!desk.other.contains(&leave), "{addition}");
+        desk.fail(Lane::Upload(JobId(addition)), FailureKind::Forbidden);
+    }
+    add_media(&mut desk);
+    desk.press("P enter P enter");
+    assert!(desk.other.contains(&leave));
 }
 
 #[test]

@@ -11,9 +11,9 @@ use tessera_interface::{
     message::{JobId, Lane, Payload, Request},
 };
 use tessera_model::{
-    Cluster, ClusterPart, EntryContent, EntryId, ExportFormat, ExportPart, ExportPreview,
-    ExportSelection, FailureKind, Filter, MediaId, Page, Search, Selection, SelectionItem,
-    SelectionTotals, StateKey, StateValue, Status, basket::cluster_entry,
+    Cluster, ClusterPart, Dataset, EntryContent, EntryId, ExportFormat, ExportPart, ExportPreview,
+    ExportSelection, FailureKind, Filter, MediaId, Page, SafeText, Search, Selection,
+    SelectionItem, SelectionTotals, StateKey, StateValue, Status, basket::cluster_entry,
 };
 use uuid::Uuid;
 
@@ -93,6 +93,46 @@ fn all_pages_are_selected_one_by_one_as_one_undo_step() {
     assert!(selection(&desk).is_empty());
     desk.press("U");
     assert_eq!(totals(&desk).clusters, 207);
+}
+
+/// Lets the polls of the datasets show that the dataset was clustered again.
+fn recluster(desk: &mut Desk) {
+    for status in [Status::Indexing, Status::Ready] {
+        desk.wait(15);
+        desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, status)], 0));
+    }
+}
+
+#[test]
+fn pages_from_before_a_reindex_are_not_selected() {
+    for (keys, expected) in [("g V", 109), ("space *", 108)] {
+        let mut desk = Desk::with_clusters(100);
+        desk.press("n");
+        desk.answer_page(page(100, 7));
+        recluster(&mut desk);
+        desk.answer_page(page(600, 9));
+        assert_eq!(desk.app.results().loaded_clusters().len(), 9, "{keys}");
+        desk.press(keys);
+        desk.answer_page(page(500, 100));
+        assert_eq!(totals(&desk).clusters, expected, "{keys}: {}", desk.notice());
+        assert!(selection(&desk).cluster(cluster(0).id).is_none(), "{keys}");
+    }
+}
+
+#[test]
+fn a_reindex_between_two_polls_is_noticed_by_the_time_of_the_record() {
+    let mut desk = Desk::new();
+    for (minute, explored) in [(1, 1), (1, 0), (2, 1), (2, 0)] {
+        let time = Some(SafeText::name(&format!("2026-11-30T09:0{minute}:00")));
+        let dataset = Dataset { updated_at: time, ..dataset(1, Status::Ready) };
+        desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset], 0));
+        let is_page = |request: &&&Request| matches!(request, Request::Explore(_));
+        assert_eq!(desk.requests().iter().filter(is_page).count(), explored);
+        if explored > 0 {
+            desk.answer_page(page(0, 3));
+        }
+        desk.wait(15);
+    }
 }
 
 #[test]
@@ -322,10 +362,7 @@ fn each_dataset_has_its_own_basket() {
 fn selected_clusters_are_stale_after_a_reindex_until_they_are_loaded_again() {
     let mut desk = Desk::with_clusters(3);
     desk.press("space l space");
-    for status in [Status::Indexing, Status::Ready] {
-        desk.wait(15);
-        desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, status)], 0));
-    }
+    recluster(&mut desk);
     assert_eq!(totals(&desk).stale, 2);
     desk.answer_page(page(1, 5));
     assert_eq!(totals(&desk).stale, 1, "cluster 1 is loaded again, cluster 0 is not");
@@ -477,10 +514,7 @@ fn an_empty_basket_is_not_exported() {
 #[test]
 fn stale_entries_are_shown_but_not_exported() {
     let mut desk = with_selection();
-    for status in [Status::Indexing, Status::Ready] {
-        desk.wait(15);
-        desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, status)], 0));
-    }
+    recluster(&mut desk);
     desk.press("E enter");
     assert!(desk.app.dialog::<ExportForm>().is_some(), "the form stays");
     assert_eq!(desk.notice(), "2 clusters may be gone: recheck or remove them in the basket (5)");

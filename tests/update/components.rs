@@ -42,8 +42,19 @@ fn lines_are_split_joined_and_written_between() {
 #[test]
 fn control_characters_are_not_written() {
     let mut text = TextArea::new("");
-    "a\u{1b}[31mb".chars().for_each(|c| text.insert(c));
+    assert!(text.insert("a\u{1b}[31mb"));
     assert_eq!(text.text(), "a[31mb");
+}
+
+#[test]
+fn a_text_is_inserted_in_whole_or_not_at_all() {
+    let mut text = TextArea::new("[]");
+    press(&mut text, "right");
+    assert!(text.insert("ü,\nb\n\nc"));
+    assert_eq!((text.text().as_str(), text.line, text.column), ("[ü,\nb\n\nc]", 3, 1));
+    assert!(!text.insert(&"\n".repeat(64 * 1024)), "line breaks count as well");
+    assert!(text.insert(&"\n".repeat(60 * 1024)));
+    assert_eq!((text.line, text.column), (3 + 60 * 1024, 0));
 }
 
 fn row(key: FilterKind, choice: usize, texts: &[&str]) -> FilterRow {

@@ -119,4 +119,6 @@ fn nothing_and_failures_and_stale_responses_leave_the_selection_alone() {
     assert_eq!(selection(&desk), before);
     desk.answer(lane(), chosen(3));
     assert_eq!(selection(&desk).len(), 3);
+    desk.press("g v 2 enter space");
+    assert!(!desk.app.tickets().is_open(&lane()), "the newer selection is not replaced");
 }

@@ -18,7 +18,10 @@ use tessera_interface::{
 use tessera_model::{FailureKind, SafeText, Status};
 use uuid::Uuid;
 
-use crate::support::desk::{Desk, dataset, page};
+use crate::support::{
+    desk::{Desk, dataset, page},
+    duplicates::group,
+};
 
 const ACTIONS: [Action; 4] =
     [Action::MoveFiles, Action::CopyFiles, Action::LinkFiles, Action::TrashFiles];
@@ -118,9 +121,35 @@ fn a_move_asks_for_a_folder_shows_a_preview_and_is_confirmed() {
     assert_eq!(desk.requests().last(), Some(&&carried_out));
     let outcome = Outcome { done: 1, ..Outcome::default() };
     desk.answer(lane(), Payload::FileActionFinished(outcome));
-    assert!(desk.notice().contains("1 file done"), "{}", desk.notice());
+    assert_eq!(desk.notice(), "1 file done; 1 entry was deselected; u restores the selection");
     let reason = unavailable_reason(&desk.app, Action::MoveFiles).unwrap();
     assert!(reason.contains("nothing is selected"), "the selection was not cleared: {reason}");
+}
+
+#[test]
+fn only_what_left_the_folder_is_deselected() {
+    let whole = Payload::FileActionFinished(Outcome { done: 1, ..Outcome::default() });
+    for (keys, stays) in [("g m", 1), ("g x", 1), ("g y", 2), ("g k", 2), ("g d", 2)] {
+        let mut desk = local();
+        desk.press("space");
+        desk.press(keys);
+        match keys {
+            "g x" => {}
+            "g d" => {
+                desk.answer(lane(), Payload::Duplicates(vec![group(1, &[9, 8])]));
+                desk.press("f t");
+            }
+            _ => {
+                desk.type_text("/best");
+                desk.press("enter");
+            }
+        }
+        let (ticket, _) = desk.take(|open| *open == lane());
+        desk.press("l space");
+        desk.respond(ticket, Ok(whole.clone()));
+        let selected = desk.app.baskets().selection(desk.app.results()).unwrap().len();
+        assert_eq!(selected, stays, "{keys}: {}", desk.notice());
+    }
 }
 
 #[test]

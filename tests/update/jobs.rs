@@ -53,6 +53,18 @@ fn an_unwatched_job_is_watched_again() {
 }
 
 #[test]
+fn work_on_a_dataset_that_is_watched_again_after_a_restart_ends() {
+    let unwatched = reindex(SavedJobState::Unwatched { export_task_id: None });
+    let kept = StateValue::Jobs { this_instance: vec![unwatched], other_instances: vec![] };
+    let mut desk = Desk::keeping([(StateKey::Jobs, kept)].into()).opening_clusters(3);
+    desk.press("4 r");
+    let state = |desk: &Desk| desk.app.jobs().get(JOB).unwrap().state().clone();
+    assert_eq!(state(&desk), JobState::DatasetRunning);
+    desk.answer(Lane::Datasets, images(240, "READY"));
+    assert_eq!(state(&desk), JobState::DatasetDone(SafeText::name("READY")));
+}
+
+#[test]
 fn a_stopped_download_is_resumed() {
     let mut desk = Desk::with_clusters(3);
     desk.press("e enter");

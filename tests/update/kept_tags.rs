@@ -6,7 +6,7 @@ use tessera_interface::{
         availability::unavailable_reason,
         overlay::add_media::{AddMediaField, AddMediaForm},
     },
-    message::{Lane, Request},
+    message::{Lane, Payload, Request},
 };
 use tessera_model::{
     EntryContent, KeptTags, LocalDataset, PatternLists, SafeText, Selection, StateKey, StateValue,
@@ -183,13 +183,23 @@ fn tags_keep_their_keys_when_others_are_created_and_renamed() {
         desk.type_text(name);
         desk.press("enter");
     }
-    let id = dataset(1, Status::Ready).id;
-    let keys = |desk: &Desk| {
-        [0, 1].map(|key| desk.app.tagging().name_of_key(id, key).unwrap().to_string())
-    };
+    let keys = |desk: &Desk| [0, 1].map(|key| desk.app.tag_of_key(key).unwrap().to_string());
     assert_eq!(keys(&desk), ["night", "day"]);
     desk.press("t f2 ctrl-u d u s k enter esc");
     assert_eq!(keys(&desk), ["dusk", "day"]);
+}
+
+#[test]
+fn an_undo_brings_no_clusters_back_from_before_a_reindex_as_current_ones() {
+    let mut desk = tagging();
+    desk.press("p l p");
+    for status in [Status::Indexing, Status::Ready] {
+        desk.wait(15);
+        desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, status)], 0));
+    }
+    desk.press("u");
+    let picked = &saved(&desk)[&SafeText::name("picked")];
+    assert_eq!((picked.totals().clusters, picked.totals().stale), (1, 1));
 }
 
 #[test]

@@ -63,6 +63,15 @@ fn a_rejected_login_is_reported_once_and_polling_continues() {
 }
 
 #[test]
+fn a_path_that_the_service_does_not_have_says_nothing_about_the_login() {
+    let mut desk = hosted();
+    desk.press("g f");
+    let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Overview(..)));
+    desk.respond(ticket, Err(rejected()));
+    assert!(!desk.notice().contains("rejects the login"), "{}", desk.notice());
+}
+
+#[test]
 fn a_missing_secret_opens_the_login() {
     let mut desk = hosted();
     desk.wait(20);

@@ -41,6 +41,25 @@ fn ask_for_removal(desk: &mut Desk, uploads: u64) {
 }
 
 #[test]
+fn a_dialog_that_comes_late_says_that_it_is_not_shown() {
+    let mut desk = local(Status::Ready);
+    desk.press("1 D");
+    let id = dataset(1, Status::Ready).id;
+    let (ticket, _) = desk.take(|lane| *lane == Lane::LocalDataset(id));
+    desk.press("?");
+    let local = LocalDataset {
+        folder_missing: false,
+        uploads: 0,
+        excluded: 0,
+        patterns: PatternLists::default(),
+        encoding: None,
+    };
+    desk.respond(ticket, Ok(Payload::LocalDataset(local)));
+    assert!(desk.app.dialog::<RemovalConfirmation>().is_none());
+    assert!(desk.notice().contains("close it and ask again"), "{}", desk.notice());
+}
+
+#[test]
 fn a_dataset_is_removed_only_after_a_confirmation() {
     let mut desk = local(Status::Ready);
     let id = dataset(1, Status::Ready).id;

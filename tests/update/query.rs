@@ -10,10 +10,10 @@ use tessera_interface::{
 };
 use tessera_model::{
     EntityType, Failure, FailureKind, Filter, Fraction, Page, Query, QueryText, Relevance,
-    SafeText, SavedView, ScoreKind, Search, StateKey, StateValue, Tag, vql::LabelRule,
+    SafeText, SavedView, ScoreKind, Search, StateKey, StateValue, Status, Tag, vql::LabelRule,
 };
 
-use crate::support::desk::{Desk, page};
+use crate::support::desk::{Desk, dataset, page};
 
 /// Returns the search that is being loaded.
 fn open_search(desk: &Desk) -> &Search {
@@ -303,6 +303,14 @@ fn invalid_json_is_kept_with_the_position_of_the_error() {
 }
 
 #[test]
+fn another_search_does_not_lose_json_that_is_not_valid_yet() {
+    let mut draft = QueryDraft::default();
+    draft.write_json("[{");
+    draft.adopt_filters(&[Filter::uniqueness(0.8).unwrap()]);
+    assert_eq!((draft.json.unwrap().text.text().as_str(), draft.rows.len()), ("[{", 1));
+}
+
+#[test]
 fn the_editor_returns_the_json() {
     let mut desk = Desk::with_clusters(9);
     desk.press("3 f8");
@@ -403,6 +411,11 @@ fn a_saved_view_keeps_disabled_filters() {
     assert_eq!(views[0].disabled_filters, [Filter::uniqueness(0.8).unwrap()]);
     // This is another run of the program.
     let mut desk = Desk::with_clusters(9);
+    let mut elsewhere = Desk::new();
+    elsewhere.kept.insert(StateKey::Views, kept.clone());
+    elsewhere.answer(Lane::Datasets, Payload::Datasets(vec![dataset(2, Status::Ready)], 0));
+    elsewhere.press("W enter");
+    assert!(elsewhere.notice().contains("this view is of a dataset"), "{}", elsewhere.notice());
     desk.kept.insert(StateKey::Views, kept);
     desk.press("W enter");
     assert_eq!(open_search(&desk).filters, [Filter::duplicates(0.9).unwrap()]);
@@ -584,6 +597,23 @@ fn a_column_is_asked_for_before_its_value() {
     let row = desk.app.query().draft(desk.app.results()).rows.first().unwrap().clone();
     let expected = filters(r#"[{"column":{"name":"weather","op":"is","value":"sun"}}]"#);
     assert_eq!(row.filter().ok().as_ref(), expected.first());
+}
+
+#[test]
+fn a_value_that_becomes_a_list_stays_apart_from_the_name_of_its_column() {
+    let mut desk = local_desk();
+    write_query(&mut desk, r#"[{"column":{"name":"quality","op":"is","value":0.5}}]"#);
+    desk.press("3 right right");
+    let one_of = r#"[{"column":{"name":"quality","op":"one_of","value":[0.5]}}]"#;
+    for keys in ["enter tab", "enter enter", "enter esc"] {
+        desk.press(keys);
+        let draft = desk.app.query().draft(desk.app.results());
+        assert_eq!(draft.filters(), Ok(filters(one_of)), "{keys}");
+        assert_eq!(draft.rows[0].text(1), "quality");
+    }
+    let mut row = desk.app.query().draft(desk.app.results()).rows[0].clone();
+    ["a", "b", "a"].into_iter().for_each(|entry| row.set_value(entry));
+    assert_eq!(row.entries, ["0.5", "a", "b"]);
 }
 
 #[test]

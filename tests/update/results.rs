@@ -685,7 +685,8 @@ fn a_past_search_of_an_unlisted_dataset_is_not_run() {
     let elsewhere = HistoryEntry::new(Search::browse(dataset(2, Status::Ready).id));
     desk.kept.insert(StateKey::History, StateValue::History(vec![elsewhere]));
     desk.press("H enter");
-    assert_eq!(desk.notice(), "this search is of a dataset that is not in the list");
+    let expected = "this search is of a dataset that is not in the list; I opens it by its id";
+    assert_eq!(desk.notice(), expected);
     assert!(desk.requests().is_empty());
 }
 

@@ -214,6 +214,22 @@ fn a_failed_change_is_reported_and_the_next_one_is_sent() {
 }
 
 #[test]
+fn an_undo_waits_for_the_change_that_it_is_meant_for() {
+    let mut desk = tagging();
+    desk.press("p");
+    desk.answer(Lane::ChangeTags(open().id), change(1, 9));
+    desk.press("1 u");
+    assert!(desk.notice().contains("a change of tags is not finished"), "{}", desk.notice());
+    desk.answer(Lane::ChangeTags(open().id), change(2, 9));
+    desk.press("u u");
+    for number in [2, 1] {
+        let undo = Request::UndoTags(open().id, TagChangeId(Uuid::from_u128(number)));
+        assert!(desk.requests().contains(&&undo), "{number}");
+        desk.answer(Lane::ChangeTags(open().id), change(number, 9));
+    }
+}
+
+#[test]
 fn a_failed_undo_is_tried_again_until_the_service_has_no_such_change() {
     let mut desk = tagging();
     desk.press("p");

@@ -444,6 +444,30 @@ fn a_dataset_opened_by_id_is_kept_in_the_list() {
     assert_eq!(desk.app.service_data().dataset_list().len(), 2, "the list lacks it; it stays");
     desk.answer(Lane::Dataset(hidden.id), Payload::Dataset(Box::new(dataset(7, Status::Indexing))));
     assert_eq!(desk.app.service_data().dataset(hidden.id).unwrap().status, Status::Indexing);
+    // A record that is loaded by itself is followed as one of the list.
+    desk.answer_page(page(0, 3));
+    desk.press("space");
+    desk.wait(60);
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
+    desk.answer(Lane::Dataset(hidden.id), Payload::Dataset(Box::new(hidden.clone())));
+    assert!(desk.notice().contains("1 cluster in the basket may no longer exist"));
+    assert!(desk.requests().iter().any(|request| matches!(request, Request::Explore(_))));
+    // It is opened again without a request, until it is removed.
+    let open_by_id = |desk: &mut Desk| {
+        desk.press("1 I");
+        desk.type_text(&hidden.id.to_string());
+        desk.press("enter");
+    };
+    open_by_id(&mut desk);
+    assert_eq!(desk.app.panes().focus, Pane::Results);
+    desk.wait(60);
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
+    desk.fail(Lane::Dataset(hidden.id), FailureKind::NotFound);
+    assert!(desk.notice().contains("set-7 is not listed any more"), "{}", desk.notice());
+    assert_eq!(desk.app.service_data().dataset_list().len(), 1);
+    open_by_id(&mut desk);
+    desk.fail(Lane::Dataset(hidden.id), FailureKind::NotFound);
+    assert!(desk.notice().contains("it broke"), "{}", desk.notice());
 }
 
 #[test]

@@ -113,7 +113,7 @@ impl FileAction {
     }
 
     /// Whether the files leave their places, so that a file that others need has to stay.
-    pub(crate) fn removes(&self) -> bool {
+    pub fn removes(&self) -> bool {
         matches!(self, Self::Move(_) | Self::Trash)
     }
 }

@@ -140,13 +140,22 @@ impl Lane {
         match self {
             Self::Datasets
             | Self::Page(_)
-            | Self::Members(..)
-            | Self::Map(_)
             | Self::Anchor
             | Self::Dataset(_)
             | Self::Enrichment(_)
-            | Self::Overview(..)
             | Self::Record(_)
+            | Self::StartJob(_)
+            | Self::Upload(_)
+            | Self::Export(_)
+            | Self::Download(_)
+            | Self::LoginCheck => true,
+            // An import sends another login, and links are followed without a login. Another service may answer with
+            // 401 to a path that it does not have, which is each path that the API document does not name.
+            Self::LoginImport
+            | Self::LocalState(_)
+            | Self::Members(..)
+            | Self::Map(_)
+            | Self::Overview(..)
             | Self::LocalDataset(_)
             | Self::FilePatterns(_)
             | Self::Manage(_)
@@ -154,18 +163,9 @@ impl Lane {
             | Self::Check(_)
             | Self::Tags(_)
             | Self::ChangeTags(_)
-            | Self::StartJob(_)
             | Self::CancelExport(_)
             | Self::GiveModel(_)
-            | Self::Upload(_)
             | Self::ExportPreview(..)
-            | Self::Export(_)
-            | Self::Download(_)
-            | Self::LoginCheck => true,
-            // An import sends another login, and links are followed without a login. Another service may answer with
-            // 401 to a path that it does not have.
-            Self::LoginImport
-            | Self::LocalState(_)
             | Self::FileAction(_)
             | Self::DiverseMedia(_)
             | Self::Rest(_)

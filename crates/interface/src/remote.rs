@@ -50,9 +50,9 @@ impl<T> Remote<T> {
         self.tried_at = None;
     }
 
-    /// Returns whether the value was invalidated and no attempt has ended since.
-    pub fn is_invalidated(&self) -> bool {
-        self.tried_at.is_none()
+    /// Returns the value, unless it may be out of date, because it was invalidated and not loaded since.
+    pub fn current(&self) -> Option<&T> {
+        self.value.as_ref().filter(|_| self.tried_at.is_some() && self.failure.is_none())
     }
 
     pub fn value(&self) -> Option<&T> {

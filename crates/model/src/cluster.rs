@@ -41,7 +41,7 @@ impl Cluster {
             EntityType::Objects => [self.n_objects, None],
             EntityType::Images => [self.n_images, self.n_frames.or(self.n_videos)],
         };
-        counts.into_iter().flatten().reduce(|a, b| a + b)
+        counts.into_iter().flatten().reduce(u64::saturating_add)
     }
 
     /// Summarizes the members of a cluster that contains frames: `1 image, 12 frames, 3 videos`.

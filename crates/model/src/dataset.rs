@@ -161,11 +161,19 @@ pub struct Dataset {
 }
 
 impl Dataset {
-    /// Whether the clusters may have changed since `earlier`: the dataset became READY, or its number of images changed
-    /// while it was READY. Adding media does not change clusters by itself.
+    /// Whether the media or clusters may have changed since `earlier`. Work that is shorter than the pause between two
+    /// polls shows only in the time of the last change, which some records do not have. While a dataset is
+    /// busy, its progress may count as a change.
+    pub fn is_changed_since(&self, earlier: &Self) -> bool {
+        let times = self.updated_at.as_ref().zip(earlier.updated_at.as_ref());
+        (&self.status, self.n_images) != (&earlier.status, earlier.n_images)
+            || !self.status.is_busy() && times.is_some_and(|(now, before)| now != before)
+    }
+
+    /// Whether the clusters may have changed since `earlier`: the dataset became READY, or changed while it was READY.
+    /// Adding media does not change clusters by itself.
     pub fn is_reclustered_since(&self, earlier: &Self) -> bool {
-        self.status == Status::Ready
-            && (earlier.status != Status::Ready || self.n_images != earlier.n_images)
+        self.status == Status::Ready && self.is_changed_since(earlier)
     }
 }
 

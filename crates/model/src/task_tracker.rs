@@ -178,5 +178,5 @@ fn failed(sentence: &str, dataset: &Dataset) -> TaskStatus {
 }
 
 fn media_count(dataset: &Dataset) -> Option<u64> {
-    Some(dataset.n_images? + dataset.n_videos.unwrap_or(0))
+    Some(dataset.n_images?.saturating_add(dataset.n_videos.unwrap_or(0)))
 }

@@ -250,7 +250,7 @@ impl App {
             Action::Redraw => self.outbox.push(Effect::Redraw),
             Action::Suspend => self.outbox.push(Effect::Suspend),
             Action::Cancel => self.stop_or_quit(),
-            Action::Quit => self.jobs.quit(&mut self.outbox),
+            Action::Quit => self.jobs.leave(Effect::Quit, &mut self.outbox),
         }
     }
 }

@@ -67,6 +67,8 @@ impl KeptTagsState {
 
     /// Marks the tagged clusters as stale after the dataset was reindexed.
     pub(in crate::app) fn flag_stale(&mut self, dataset: DatasetId, outbox: &mut Outbox) {
+        let before = self.before.iter_mut().filter(|(changed, _)| *changed == dataset);
+        before.flat_map(|(_, tags)| tags.values_mut()).for_each(Selection::mark_stale);
         let Some(mut tags) = self.get(dataset).filter(|tags| !tags.is_empty()).cloned() else {
             return;
         };

@@ -401,6 +401,16 @@ impl Overlays {
         self.path_is_typed = false;
     }
 
+    /// Opens a dialog that was requested, unless the user has opened another one since. A notification then says what
+    /// is not shown.
+    fn open_or_notify(&mut self, dialog: impl Dialog, name: &str, outbox: &mut Outbox) {
+        if !self.is_open() {
+            return self.open(dialog);
+        }
+        let text = format!("{name} is ready, but another dialog is open; close it and ask again");
+        outbox.notify(Level::Warning, text);
+    }
+
     /// Opens the form of this addition again, unless another dialog is open. Returns whether it is open.
     fn reopen_sent_form(&mut self, addition: JobId) -> bool {
         let form = self.sent_form.take().filter(|(id, _)| *id == addition);

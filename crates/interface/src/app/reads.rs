@@ -83,17 +83,17 @@ impl Results {
 }
 
 impl Jobs {
-    /// Quits. If media are still only on this machine, the first call warns and the second call quits. Exports and
-    /// downloads are resumed at the next start.
-    pub(in crate::app) fn quit(&mut self, outbox: &mut Outbox) {
-        let unsent = self.iter().filter(|job| job.state().is_unsent()).count();
-        if unsent <= self.quit_warned_about {
-            return outbox.push(Effect::Quit);
+    /// Quits, or opens another deployment. If media are still only on this machine, the first call warns and the second
+    /// call leaves. Exports and downloads are resumed at the next start.
+    pub(in crate::app) fn leave(&mut self, exit: Effect, outbox: &mut Outbox) {
+        let unsent = self.iter().filter(|job| job.state().is_unsent()).map(|job| job.id);
+        let unsent: BTreeSet<_> = unsent.collect();
+        if unsent.is_subset(&self.warned_about) {
+            return outbox.push(exit);
         }
-        self.quit_warned_about = unsent;
-        let additions = count_with_noun(unsent, "addition ends", "additions end");
-        let text =
-            format!("{additions} with the program before all media are sent; quit again to end");
+        let additions = count_with_noun(unsent.len(), "addition ends", "additions end");
+        self.warned_about = unsent;
+        let text = format!("{additions} before all media are sent; repeat this to leave anyway");
         outbox.notify(Level::Warning, text);
     }
 }
@@ -423,7 +423,7 @@ impl App {
         }
         let lanes: Vec<Lane> = self.results.awaited_lanes(&self.outbox).collect();
         if lanes.is_empty() {
-            return self.jobs.quit(&mut self.outbox);
+            return self.jobs.leave(Effect::Quit, &mut self.outbox);
         }
         for lane in lanes {
             if let Lane::Page(search) = &lane {

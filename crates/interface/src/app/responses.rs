@@ -155,9 +155,9 @@ impl App {
                 self.service_data.datasets.finish(self.outbox.now, Err(failure));
             }
             (Lane::Dataset(_), Ok(Payload::Dataset(dataset))) => self.dataset_loaded(*dataset),
-            // A pinned dataset is polled, and the log has the reason of each failure, so no
-            // notification is needed.
-            (Lane::Dataset(id), Err(_)) if self.service_data.pinned.contains(&id) => {}
+            (Lane::Dataset(id), Err(failure)) if self.service_data.pinned.contains(&id) => {
+                self.pinned_dataset_failed(id, &failure);
+            }
             // Not every deployment reports enrichments. The status then shows `?`.
             (Lane::Enrichment(dataset), result) => {
                 let known = self.service_data.enrichments.entry(dataset).or_default();
@@ -212,7 +212,7 @@ impl App {
                 file_actions::finished(self, dataset, &outcome);
             }
             (Lane::FileAction(_), Ok(Payload::FileActionUndone(outcome))) => {
-                file_actions::report(self, &outcome);
+                file_actions::report(self, &outcome, 0);
             }
             (Lane::FileAction(dataset), Ok(Payload::Duplicates(groups))) => {
                 DuplicateReview::groups_found(&mut self.overlays, dataset, &groups);
@@ -391,14 +391,13 @@ impl App {
             self.service_data.pictures.forget_failures();
         }
         self.service_data.unreadable_datasets = unreadable;
+        for dataset in &list {
+            self.apply_record(dataset);
+        }
         for id in &self.service_data.pinned {
             if !list.iter().any(|dataset| dataset.id == *id) {
                 list.extend(self.service_data.dataset(*id).cloned());
             }
-        }
-        for dataset in &list {
-            self.invalidate_changed(dataset);
-            self.service_data.observed.observe(self.outbox.now, dataset);
         }
         let first = self.dataset_to_open(&list);
         let removed = self.removed_dataset(&list, unreadable);
@@ -454,13 +453,15 @@ impl App {
         (is_local && !is_listed && unreadable == 0).then(|| known.name.clone())
     }
 
-    /// Invalidates everything that a newer record of a dataset shows to be out of date.
-    fn invalidate_changed(&mut self, dataset: &Dataset) {
+    /// Learns from a record of a dataset that was loaded, and invalidates everything that the record shows to be out of
+    /// date.
+    fn apply_record(&mut self, dataset: &Dataset) {
+        self.service_data.observed.observe(self.outbox.now, dataset);
         let Some(before) = self.service_data.dataset(dataset.id).cloned() else { return };
         if before.status != dataset.status {
             self.service_data.enrichments.remove(&dataset.id);
         }
-        if (&before.status, before.n_images) != (&dataset.status, dataset.n_images) {
+        if dataset.is_changed_since(&before) {
             self.results.pages.invalidate(dataset.id, None);
             self.service_data.overviews.retain(|(id, _), _| *id != dataset.id);
         }
@@ -494,6 +495,7 @@ impl App {
     /// Adds or updates a dataset in the list. A dataset that was just opened by its id is shown.
     pub(in crate::app) fn dataset_loaded(&mut self, dataset: Dataset) {
         let id = dataset.id;
+        self.apply_record(&dataset);
         let mut list = self.service_data.dataset_list().to_vec();
         match list.iter_mut().find(|known| known.id == id) {
             Some(known) => *known = dataset,
@@ -504,6 +506,17 @@ impl App {
             self.open_dataset(id);
             self.panes.focus = Pane::Results;
         }
+    }
+
+    /// Takes a pinned dataset that was removed from the list. Other failures are not shown, because the log has them and
+    /// the dataset is polled again.
+    fn pinned_dataset_failed(&mut self, id: DatasetId, failure: &Failure) {
+        let known = self.service_data.dataset(id).filter(|_| failure.kind == FailureKind::NotFound);
+        let Some(name) = known.map(|dataset| dataset.name.clone()) else { return };
+        let mut list = self.service_data.dataset_list().to_vec();
+        list.retain(|dataset| dataset.id != id);
+        self.service_data.datasets.replace(list);
+        self.outbox.notify(Level::Warning, format!("{name} is not listed any more: {failure}"));
     }
 
     /// Handles the rejected start of a job, or a start whose response was lost.

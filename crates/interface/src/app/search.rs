@@ -437,14 +437,23 @@ impl App {
         query.into_iter().chain(max_score).chain(filters).collect::<Vec<_>>().join(" · ")
     }
 
+    /// Says that a search or a view is of a dataset that is not in the list. Returns whether it is.
+    pub(in crate::app) fn refuses_unlisted(&mut self, dataset: DatasetId, name: &str) -> bool {
+        let is_known = self.service_data.dataset(dataset).is_some();
+        let is_refused = self.service_data.datasets.value().is_some() && !is_known;
+        if is_refused {
+            let text = format!("this {name} is of {UNLISTED_DATASET}; I opens it by its id");
+            self.outbox.notify(Level::Warning, text);
+        }
+        is_refused
+    }
+
     /// Runs a past search again. The file of a query image is registered again, because its anchor may have expired. A
     /// picture of a dataset has no file, and no request returns the link of a media item, so the anchor is used again.
     pub(in crate::app) fn rerun_search(&mut self, entry: HistoryEntry) {
         let HistoryEntry { search, similar_to, file, region, .. } = entry;
-        let is_known = self.service_data.dataset(search.dataset).is_some();
-        if self.service_data.datasets.value().is_some() && !is_known {
-            let text = format!("this search is of {UNLISTED_DATASET}");
-            return self.outbox.notify(Level::Warning, text);
+        if self.refuses_unlisted(search.dataset, "search") {
+            return;
         }
         self.open_dataset(search.dataset);
         self.panes.focus = Pane::Results;
@@ -479,9 +488,8 @@ impl App {
     /// Stores a loaded page. Clusters that an earlier page of the same clustering contains are not repeated.
     pub(in crate::app) fn page_loaded(&mut self, search: &Search, mut page: Page) {
         let earlier = self.results.pages.pages_of(search).into_iter();
-        let earlier =
-            earlier.filter(|(number, page)| *number < search.page && !page.is_invalidated());
-        let earlier = earlier.filter_map(|(_, page)| page.value());
+        let earlier = earlier.take_while(|(number, _)| *number < search.page);
+        let earlier = earlier.filter_map(|(_, page)| page.current());
         let mut known: HashSet<ClusterId> =
             earlier.flat_map(|page| &page.clusters).map(|cluster| cluster.id).collect();
         page.drop_repeated(&mut known);

@@ -56,16 +56,6 @@ impl Tagging {
         self.tags.get(&dataset).and_then(Remote::value).map_or(&[], |known| &known.tags)
     }
 
-    /// Returns the name of the tag with this key: the user's own tags in the order of their creation.
-    pub fn name_of_key(&self, dataset: DatasetId, key: usize) -> Option<&SafeText> {
-        if self.kept.get(dataset).is_some() {
-            return self.kept.name_of_key(dataset, key);
-        }
-        let tags = self.tags_of(dataset).iter().filter(|tag| tag.color.is_some());
-        let mut tags = tags.filter(|tag| ![PICKED, REJECTED].contains(&tag.name.as_str()));
-        tags.nth(key).map(|tag| &tag.name)
-    }
-
     /// Returns the tags of a cluster of the dataset on screen, or of a media item in it, that are kept on this machine.
     pub fn kept_tags_of(
         &self,
@@ -154,10 +144,22 @@ fn tags_of_preview(preview: &Preview) -> UserTags {
     UserTags { tags, rating: preview.rating }
 }
 
+impl App {
+    /// Returns the name of the tag with this key: the user's own tags in the order of their creation.
+    pub fn tag_of_key(&self, key: usize) -> Option<&SafeText> {
+        let dataset = self.dataset()?.id;
+        if kept_tags::are_kept(self) {
+            return self.tagging.kept.name_of_key(dataset, key);
+        }
+        let tags = self.tagging.tags_of(dataset).iter().filter(|tag| tag.color.is_some());
+        let mut tags = tags.filter(|tag| ![PICKED, REJECTED].contains(&tag.name.as_str()));
+        tags.nth(key).map(|tag| &tag.name)
+    }
+}
+
 /// Returns what an action does. An action of a tag names the tag.
 pub(in crate::app) fn help_of(app: &App, action: Action) -> Cow<'static, str> {
-    let named = |key| app.tagging.name_of_key(app.dataset()?.id, key);
-    match action.tag_key().and_then(named) {
+    match action.tag_key().and_then(|key| app.tag_of_key(key)) {
         Some(name) => Cow::Owned(format!("Add the tag {name}, or remove it")),
         None => Cow::Borrowed(action.help()),
     }
@@ -195,7 +197,7 @@ pub(in crate::app) fn tag(app: &mut App, action: Action) {
         Action::Reject => Some(REJECTED.to_owned()),
         _ => action
             .tag_key()
-            .and_then(|key| app.tagging.name_of_key(dataset, key))
+            .and_then(|key| app.tag_of_key(key))
             .map(|name| name.received().to_owned()),
     };
     let (target, item, has_tag) = tag_target(app, name.as_deref());
@@ -281,6 +283,11 @@ pub(in crate::app) fn undo_tags(app: &mut App) {
         return kept_tags::undo(app);
     }
     let Some(dataset) = app.dataset().map(|dataset| dataset.id) else { return };
+    let is_made = |change: &PendingChange| change.dataset == dataset && change.undoes().is_none();
+    if app.tagging.changes.iter().any(is_made) {
+        let text = "a change of tags is not finished; press u again when its result is shown";
+        return app.outbox.notify(Level::Warning, text);
+    }
     let Some(change) = app.tagging.last_change(dataset) else { return };
     let request = Request::UndoTags(dataset, change);
     let edit = TagEdit::default();

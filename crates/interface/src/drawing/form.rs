@@ -16,8 +16,8 @@ use crate::drawing::{
     rows_of_lines, split_columns, text_cells, wrap_words,
 };
 
-/// The rows of the canvas that a form is drawn on.
-const MAX_ROWS: u16 = 200;
+/// The most rows of a form. Only a text from outside can be longer, and the last row says that it is cut.
+const MAX_ROWS: u16 = 2_000;
 /// The rows that a form keeps above its footer.
 const MIN_ROWS: u16 = 3;
 
@@ -39,7 +39,7 @@ impl<'l> FormOptions<'l> {
     }
 }
 
-/// Draws the rows of a form from the top, on a canvas that is as high as the rows need. Texts are wrapped in full. The
+/// Draws the rows of a form from the top, on a canvas that grows with the rows. Texts are wrapped in full. The
 /// fields are counted as they are drawn, which is the order of the Tab key.
 pub(crate) struct FormRows<'a, S> {
     pub ctx: Painter<'a, S>,
@@ -58,13 +58,17 @@ pub(crate) struct FormRows<'a, S> {
 
 impl<S> FormRows<'_, S> {
     pub fn blank(&mut self) {
-        self.row += u16::from(self.is_spaced);
+        _ = self.reserve(u16::from(self.is_spaced));
     }
 
     /// Reserves rows over the whole width.
     pub fn reserve(&mut self, rows: u16) -> Rect {
         let area = Rect { height: rows, ..line(self.inside, self.row) };
         self.row = self.row.saturating_add(rows).min(MAX_ROWS);
+        let canvas = self.ctx.buf.area;
+        if self.row > canvas.height {
+            self.ctx.buf.resize(Rect { height: self.row, ..canvas });
+        }
         area.intersection(self.ctx.buf.area)
     }
 
@@ -206,13 +210,17 @@ impl<S> Painter<'_, S> {
         let footer = rows_of_lines(options.footer, inside.width);
         let footer = footer.min(inside.height.saturating_sub(MIN_ROWS));
         let height = inside.height - footer;
-        let mut canvas = Buffer::empty(Rect { y: 0, height: MAX_ROWS, ..inside });
+        let mut canvas = Buffer::empty(Rect { y: 0, ..inside });
         let (mut rows, mut focus_end, mut clicks) =
             self.form_rows(&mut canvas, options, true, &draw);
         let gap = u16::from(footer > 0);
         if rows + gap > height {
             canvas.reset();
             (rows, focus_end, clicks) = self.form_rows(&mut canvas, options, false, &draw);
+        }
+        if rows == MAX_ROWS {
+            let cut = format!("{:<1$}", "… more is cut here", usize::from(inside.width));
+            canvas.set_stringn(inside.x, rows - 1, cut, usize::from(inside.width), self.theme.dim);
         }
         let last = rows.saturating_sub(height);
         let focused = focus_end.saturating_sub(height).min(last);

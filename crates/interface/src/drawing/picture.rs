@@ -21,7 +21,7 @@ impl<S> Painter<'_, S> {
     ) {
         let lines = || lines.iter().map(AsRef::as_ref);
         let height = lines().map(|line: &str| text_cells(line).max(1).div_ceil(area.width.max(1)));
-        let height = height.sum::<u16>().min(area.height);
+        let height = height.fold(0, u16::saturating_add).min(area.height);
         // Wrapping at words can take more rows than this estimate, so the whole rest of the area is available to the
         // text.
         let rest = below(area, (area.height - height) / 3);

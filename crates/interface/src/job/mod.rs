@@ -38,7 +38,9 @@ pub struct Job {
     state: JobState,
     /// When the export was first reported as completed, because its link may never arrive.
     completed_at: Option<Uptime>,
-    /// Follows the dataset's status during an addition or a reindex.
+    /// How often in a row the service has answered that it does not know the export.
+    unknown_polls: u32,
+    /// Follows the dataset's status during an addition or a reindex. It is there while the dataset is running.
     tracker: Option<TaskTracker>,
     history: JobHistory,
 }
@@ -280,14 +282,15 @@ impl Job {
     pub fn resume(id: JobId, record: JobRecord) -> Self {
         let dataset = JobDataset { id: record.dataset, name: record.dataset_name };
         let job = Self::new(id, dataset, record.kind, record.started_at);
-        let accepted = matches!(record.state, SavedJobState::Accepted);
         let mut job = Self {
             ended_at: record.ended_at,
             was_active: record.ended_at.is_none(),
-            tracker: accepted.then(|| TaskTracker::resume(record.started_at)),
             state: resumed_state(record.state, &job.kind),
             ..job
         };
+        if job.state == JobState::DatasetRunning {
+            job.follow_dataset();
+        }
         if let Some(ended) = job.ended_at() {
             let label = job.label().to_owned();
             job.history.record(ended, &label, None);

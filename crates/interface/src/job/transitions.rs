@@ -12,8 +12,8 @@
 use std::{path::PathBuf, time::Duration};
 
 use tessera_model::{
-    Archive, Dataset, ExportState, ExportTask, ExportTaskId, Failure, FailureKind, JobKind,
-    MediaAddition, SafeText, Timestamp,
+    Archive, Dataset, ExportState, ExportTask, ExportTaskId, FailedExport, Failure, FailureKind,
+    JobKind, MediaAddition, SafeText, Timestamp,
     task_tracker::{TaskStatus, TaskTracker},
     text::count_with_noun,
 };
@@ -26,9 +26,9 @@ use crate::{
 
 /// How long after a lost response a dataset that becomes busy is assumed to be working on this job.
 const LOST_RESPONSE_WINDOW: Duration = Duration::from_mins(1);
-/// The number of failed polls in a row after which an unknown export counts as gone. A gateway may answer once that
-/// nothing is at the address of the export.
-const MAX_FAILED_POLLS: u32 = 5;
+/// How often in a row an export may be unknown before it counts as gone. A gateway may answer once that nothing is at
+/// the address of the export.
+const MAX_UNKNOWN_POLLS: u32 = 5;
 
 type Applied<T = ()> = Result<T, Failure>;
 
@@ -44,6 +44,7 @@ impl Job {
             was_active: true,
             state: JobState::Starting,
             completed_at: None,
+            unknown_polls: 0,
             tracker: None,
             history: JobHistory::default(),
         }
@@ -137,6 +138,7 @@ impl Job {
         if let JobKind::Export(export) = &mut self.kind {
             export.shortfall = task.shortfall().cloned();
         }
+        self.unknown_polls = 0;
         let is_completed = task.state == ExportState::Completed;
         self.completed_at = is_completed.then(|| self.completed_at.unwrap_or(now));
         let waited = now.saturating_sub(self.completed_at.unwrap_or(now));
@@ -158,11 +160,14 @@ impl Job {
     /// Handles a failed poll. Only the service knows how its export ends, so the last state is kept, unless the service
     /// still does not know the export after several failed polls.
     pub fn poll_failed(&mut self, now: Uptime, failure: Failure) -> Applied {
-        let JobState::ExportRunning(_, remote) = &mut self.state else {
+        let JobState::ExportRunning(id, remote) = &mut self.state else {
             return self.illegal("failure of a poll");
         };
-        if failure.kind == FailureKind::NotFound && remote.failures() >= MAX_FAILED_POLLS {
-            self.state = JobState::Failed(failure, None);
+        let is_unknown = failure.kind == FailureKind::NotFound;
+        self.unknown_polls = if is_unknown { self.unknown_polls + 1 } else { 0 };
+        if self.unknown_polls > MAX_UNKNOWN_POLLS {
+            let export = FailedExport { id: *id, status: SafeText::name(FailedExport::STATUS) };
+            self.state = JobState::Failed(failure, Some(export));
         } else {
             remote.finish(now, Err(failure));
         }
@@ -254,13 +259,10 @@ impl Job {
                 let failure = Failure::local(message).with_remedy(RESUME_REMEDY);
                 (JobState::Failed(failure, None), message)
             }
-            JobState::Encoding(..) => {
-                self.tracker = Some(TaskTracker::resume(self.started_at));
-                (
-                    JobState::Unwatched(None),
-                    "no longer watched; encoding continues. r watches it again",
-                )
-            }
+            JobState::Encoding(..) => (
+                JobState::Unwatched(None),
+                "no longer watched; encoding continues. r watches it again",
+            ),
             JobState::Queued(_) => {
                 let message = "removed from the queue; nothing was sent";
                 let failure = Failure::local(message);
@@ -274,11 +276,17 @@ impl Job {
 
     pub fn watch_again(&mut self) {
         if let JobState::Unwatched(task) = self.state {
-            self.state = match task {
-                Some(task) => JobState::ExportRunning(task, Remote::default()),
-                None => JobState::DatasetRunning,
-            };
+            match task {
+                Some(task) => self.state = JobState::ExportRunning(task, Remote::default()),
+                None => self.follow_dataset(),
+            }
         }
+    }
+
+    /// Follows the dataset of a task that the service has accepted, perhaps in an earlier run.
+    pub(super) fn follow_dataset(&mut self) {
+        self.tracker.get_or_insert_with(|| TaskTracker::resume(self.started_at));
+        self.state = JobState::DatasetRunning;
     }
 
     pub fn poll_now(&mut self) {

@@ -100,7 +100,7 @@ fn selection_hint(app: &App) -> Option<String> {
 
 /// Returns the keys of the tagging mode with the names of the tags, and what the keys change.
 fn tagging_hint(app: &App) -> Option<String> {
-    let dataset = app.dataset().filter(|_| app.contexts()[0] == KeyContext::Tagging)?.id;
+    app.dataset().filter(|_| app.contexts()[0] == KeyContext::Tagging)?;
     let tagging = app.tagging();
     let selected = app.baskets().selection(app.results()).is_some_and(|it| !it.is_empty());
     let target = match (tagging.whole_search, selected) {
@@ -108,7 +108,7 @@ fn tagging_hint(app: &App) -> Option<String> {
         (false, true) => "tag the selection",
         (false, false) => "tag",
     };
-    let tags = (0..9).map_while(|key| tagging.name_of_key(dataset, key));
+    let tags = (0..9).map_while(|key| app.tag_of_key(key));
     let tags: Vec<String> =
         (1..).zip(tags).map(|(key, name): (usize, _)| format!("{key} {name}")).collect();
     let keys = if app.has_local_service() {

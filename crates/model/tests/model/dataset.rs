@@ -161,6 +161,15 @@ fn clusters_may_have_changed_once_a_dataset_is_ready_again_or_has_other_images()
         let found = now_record.is_reclustered_since(&earlier_record);
         assert_eq!(found, changed, "from {earlier:?} to {now:?}");
     }
+    let dated =
+        |time: &str| Dataset { updated_at: Some(SafeText::name(time)), ..record("READY", Some(3)) };
+    assert!(dated("12:01").is_reclustered_since(&dated("12:00")));
+    assert!(
+        !dated("12:01").is_reclustered_since(&record("READY", Some(3))),
+        "a list without times"
+    );
+    let indexing = |time| Dataset { status: Status::Indexing, ..dated(time) };
+    assert!(!indexing("12:01").is_changed_since(&indexing("12:00")), "only its progress");
     let uncounted = record("READY", None);
     assert!(record("READY", Some(1)).is_reclustered_since(&uncounted));
 }

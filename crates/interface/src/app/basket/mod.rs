@@ -24,6 +24,8 @@ pub struct Baskets {
     by_dataset: BTreeMap<DatasetId, Remote<Basket>>,
     cursor: usize,
     pub pending: PendingSelection,
+    /// What the planned action on files takes out of each dataset.
+    pub(in crate::app) leaving: BTreeMap<DatasetId, Selection>,
 }
 
 impl Baskets {
@@ -80,7 +82,30 @@ impl Baskets {
     ) -> Option<T> {
         let outcome = change(self.get_mut(dataset)?);
         self.save(dataset, outbox);
+        // A selection that was requested before would replace what the user has just changed.
+        for lane in [Lane::Rest(dataset), Lane::DiverseMedia(dataset), Lane::OpenSelection] {
+            if outbox.tickets.is_open(&lane) {
+                outbox.cancel(lane);
+                let text = "the selection was changed, so the requested one does not replace it";
+                outbox.notify(Level::Warning, text);
+            }
+        }
         Some(outcome)
+    }
+
+    /// Replaces the selection of a dataset, and says what is selected instead.
+    pub(in crate::app) fn replace(
+        &mut self,
+        dataset: DatasetId,
+        selection: &Selection,
+        text: &str,
+        outbox: &mut Outbox,
+    ) {
+        if self.edit_of(dataset, |basket| basket.replace(selection), outbox).is_some() {
+            return outbox.notify(Level::Success, text);
+        }
+        let text = "nothing was selected, because the selection is not loaded; r loads it";
+        outbox.notify(Level::Warning, text);
     }
 
     fn save(&mut self, dataset: DatasetId, outbox: &mut Outbox) {

@@ -248,15 +248,15 @@ pub(in crate::app) fn select_rest(app: &mut App) {
 }
 
 pub(in crate::app) fn rest_selected(app: &mut App, dataset: DatasetId, rest: &Selection) {
-    app.baskets.edit_of(dataset, |basket| basket.replace(rest), &mut app.outbox);
     let images = grouped_with_noun(rest.len() as u64, "image", "images");
-    app.outbox.notify(Level::Success, format!("selected the rest: {images}; u undoes it"));
+    let text = format!("selected the rest: {images}; u undoes it");
+    app.baskets.replace(dataset, rest, &text, &mut app.outbox);
 }
 
 pub(in crate::app) fn select_loaded_pages(app: &mut App) {
-    while let Some(search) = app.baskets.next_page_to_select().cloned() {
-        let page = app.results.pages.get(&search).and_then(|page| page.value().cloned());
-        let Some(page) = page else { return };
+    while let Some(search) = app.baskets.next_page_to_select().cloned()
+        && let Some(page) = app.results.pages.current(&search).cloned()
+    {
         select_page_contents(app, &search, &page);
     }
 }

@@ -35,8 +35,8 @@ pub struct Jobs {
     /// Whether the jobs of earlier runs are loaded.
     loaded: Remote<()>,
     saved_records: Vec<JobRecord>,
-    /// The number of unsent additions that the user was last warned about when quitting.
-    pub(in crate::app) quit_warned_about: usize,
+    /// The unsent additions that the user was last warned about when leaving.
+    pub(in crate::app) warned_about: BTreeSet<JobId>,
     pub(in crate::app) reported_activity: Activity,
 }
 
@@ -188,6 +188,10 @@ impl Jobs {
         outbox: &mut Outbox,
     ) -> Option<T> {
         let applied = apply(self.by_id.get_mut(&id)?);
+        if !self.is_exporting(id) {
+            // The response of a poll would find a job that has ended.
+            outbox.cancel(Lane::Export(id));
+        }
         applied.inspect_err(|failure| outbox.notify_failure(failure)).ok()
     }
 

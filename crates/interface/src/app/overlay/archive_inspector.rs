@@ -138,7 +138,8 @@ impl ArchiveInspector {
         }
         let beside = if width < WIDE_COLUMNS { FACT_ROWS + 1 } else { 0 };
         let columns = width.saturating_sub(VALUE_COLUMN + 1);
-        HISTOGRAM_ROWS + beside + wrapped_rows(&self.columns_text(), columns) + 1
+        let names = wrapped_rows(&self.columns_text(), columns);
+        names.saturating_add(HISTOGRAM_ROWS + beside + 1)
     }
 
     /// Returns the area of the text, above the pictures.

@@ -222,10 +222,9 @@ fn show_counted(app: &mut App, dataset: DatasetId, result: &ConditionResult) {
     } else if let Some(Ok(filter)) = issue {
         app.open_search(Search { filters: vec![filter], ..Search::browse(dataset) });
     } else {
-        app.baskets.edit_of(dataset, |basket| basket.replace(&result.media), &mut app.outbox);
         let media = count_with_noun(result.media.len(), "media item", "media items");
         let text = format!("selected {media} that count; u restores the previous selection");
-        app.outbox.notify(Level::Success, text);
+        app.baskets.replace(dataset, &result.media, &text, &mut app.outbox);
         app.panes.focus = Pane::Basket;
     }
 }

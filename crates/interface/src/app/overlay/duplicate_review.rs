@@ -471,10 +471,9 @@ impl DuplicateReview {
     /// Selects the files that go.
     fn select_going(&self, app: &mut App) {
         let selection = self.found.selection();
-        app.baskets.edit_of(self.dataset, |basket| basket.replace(&selection), &mut app.outbox);
         let files = grouped_with_noun(selection.len() as u64, "file", "files");
         let text = format!("selected {files} that go; u restores the previous selection");
-        app.outbox.notify(Level::Success, text);
+        app.baskets.replace(self.dataset, &selection, &text, &mut app.outbox);
     }
 
     fn title(&self) -> String {

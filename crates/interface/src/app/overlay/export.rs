@@ -268,15 +268,15 @@ impl ExportForm {
 
     /// Starts the export if its archive can be saved, or says in the form why not.
     fn target_checked(app: &mut App, result: Result<(), SafeText>) {
-        let form = app.overlays.dialog::<Self>();
-        let Some(mut form) = form.filter(|it| it.check == TargetCheck::Running).cloned() else {
-            return;
-        };
+        // The form may be below its help. A form that the user has closed exports nothing.
+        let form = app.overlays.dialog_mut::<Self>();
+        let Some(form) = form.filter(|it| it.check == TargetCheck::Running) else { return };
         if let Err(reason) = result {
             form.check = TargetCheck::Failed(reason);
             form.field = ExportField::Folder;
-            return app.overlays.open(form);
+            return;
         }
+        let form = form.clone();
         app.overlays.close();
         form.start(app);
     }

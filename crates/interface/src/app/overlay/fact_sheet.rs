@@ -53,9 +53,7 @@ impl FactSheet {
                 sheet = sheet.fact(&age, statuses);
             }
         }
-        if !app.overlays.is_open() {
-            app.overlays.open(sheet);
-        }
+        app.overlays.open_or_notify(sheet, "the record", &mut app.outbox);
     }
 }
 

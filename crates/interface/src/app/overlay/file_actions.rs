@@ -6,11 +6,12 @@ use tessera_curation::{
     duplicates::DuplicateGroup, first_skipped,
 };
 use tessera_model::{
-    Selection,
+    Selection, SelectionEntry,
     text::{count_with_noun, grouped_with_noun},
 };
 
 use crate::app::overlay::prelude::*;
+use crate::drawing::wrapped_rows;
 
 /// Shows what an action does to which files, and asks for confirmation.
 #[derive(Clone, Debug)]
@@ -20,15 +21,15 @@ pub struct FileActionConfirmation {
 }
 
 /// Returns the rows that a line takes in a dialog of this width, which wraps long lines inside its frame.
-fn wrapped_rows(line: &SafeText, columns: u16) -> usize {
-    line.as_str().chars().count() / usize::from(columns.max(8) - 4) + 1
+fn rows_in_dialog(line: &SafeText, columns: u16) -> usize {
+    usize::from(wrapped_rows(line.as_str(), columns.saturating_sub(3)))
 }
 
 impl FileActionConfirmation {
     /// Returns the lines of the dialog, the most important ones first. As many files are named as its size allows.
     fn lines(&self, (columns, rows): (u16, u16)) -> Vec<SafeText> {
         let mut lines = self.notes();
-        let rows_of = |line: &SafeText| wrapped_rows(line, columns);
+        let rows_of = |line: &SafeText| rows_in_dialog(line, columns);
         let used: usize = lines.iter().map(rows_of).sum();
         let mut free = usize::from(rows).saturating_sub(used + 2);
         let mut left = self.preview.plan.files().count();
@@ -80,7 +81,7 @@ impl Dialog for FileActionConfirmation {
     fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
         let columns = screen.0.saturating_sub(4).min(110);
         let lines = self.lines((columns, screen.1));
-        let rows: usize = lines.iter().map(|line| wrapped_rows(line, columns)).sum();
+        let rows: usize = lines.iter().map(|line| rows_in_dialog(line, columns)).sum();
         (columns, u16::try_from(rows + 2).unwrap_or(u16::MAX).min(screen.1))
     }
 
@@ -121,12 +122,15 @@ pub fn plan(app: &mut App, action: FileAction) {
         return;
     };
     let (id, items) = (dataset.id, selection.items());
+    let leaving = if action.removes() { selection.clone() } else { Selection::default() };
+    app.baskets.leaving.insert(id, leaving);
     app.outbox.send(Lane::FileAction(id), Request::PlanFileAction(id, items, action));
 }
 
 /// Requests what an action would do to the images of these groups that are not kept.
 pub fn plan_duplicates(app: &mut App, groups: Vec<DuplicateGroup>, action: FileAction) {
     if let Some(id) = app.dataset().map(|dataset| dataset.id) {
+        app.baskets.leaving.remove(&id);
         app.outbox.send(Lane::FileAction(id), Request::PlanDuplicateAction(id, groups, action));
     }
 }
@@ -137,23 +141,26 @@ pub fn planned(app: &mut App, dataset: DatasetId, preview: Box<FileActionPreview
         let reasons = first_skipped(&preview.plan.skipped);
         let reason = reasons.first().map_or("the selection has no files", String::as_str);
         app.outbox.notify(Level::Warning, format!("no file can be acted on: {reason}"));
-    } else if !app.overlays.is_open() {
-        app.overlays.open(FileActionConfirmation { dataset, preview });
+    } else {
+        let confirmation = FileActionConfirmation { dataset, preview };
+        app.overlays.open_or_notify(confirmation, "the preview of the action", &mut app.outbox);
     }
 }
 
-/// Reports what an action on the selection has done. The selection is cleared if all of its files were acted on, because
-/// they may be elsewhere. Otherwise the selection stays, so that the user can try the other files again.
+/// Reports what an action has done. What was selected for it is deselected if all of the files have left the dataset.
+/// Otherwise it stays, so that the user can try the other files again.
 pub fn finished(app: &mut App, dataset: DatasetId, outcome: &Outcome) {
-    report(app, outcome);
-    if outcome.is_whole() {
-        let nothing = Selection::default();
-        app.baskets.edit_of(dataset, |basket| basket.replace(&nothing), &mut app.outbox);
-    }
+    let leaving = app.baskets.leaving.remove(&dataset).filter(|_| outcome.is_whole());
+    let deselect = |leaving: Selection| {
+        let left = leaving.ordered_entries().into_iter().map(SelectionEntry::id);
+        app.baskets.edit_of(dataset, |basket| basket.remove(left), &mut app.outbox)
+    };
+    let deselected = leaving.and_then(deselect).unwrap_or(0);
+    report(app, outcome, deselected);
 }
 
-/// Reports what an action, or its reversal, has done.
-pub fn report(app: &mut App, outcome: &Outcome) {
+/// Reports what an action, or its reversal, has done, and how many entries were deselected.
+pub fn report(app: &mut App, outcome: &Outcome, deselected: usize) {
     let mut parts = vec![format!("{} done", count_with_noun(outcome.done, "file", "files"))];
     if !outcome.not_tried.is_empty() {
         let files = count_with_noun(outcome.not_tried.len(), "file was", "files were");
@@ -161,6 +168,10 @@ pub fn report(app: &mut App, outcome: &Outcome) {
     }
     if let Some(first) = first_skipped(&outcome.failed).first() {
         parts.push(format!("{} left alone: {first}", outcome.failed.len()));
+    }
+    if deselected > 0 {
+        let entries = count_with_noun(deselected, "entry was", "entries were");
+        parts.push(format!("{entries} deselected; u restores the selection"));
     }
     let level = if outcome.is_whole() { Level::Success } else { Level::Warning };
     app.outbox.notify(level, parts.join("; "));
@@ -189,7 +200,7 @@ impl Dialog for UndoConfirmation {
 
     fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
         let columns = screen.0.saturating_sub(4).min(110);
-        let rows = wrapped_rows(&SafeText::detail(&self.text()), columns);
+        let rows = rows_in_dialog(&SafeText::detail(&self.text()), columns);
         (columns, u16::try_from(rows + 3).unwrap_or(u16::MAX).min(screen.1))
     }
 
@@ -216,7 +227,6 @@ pub fn undo(app: &mut App) {
 }
 
 pub fn undo_planned(app: &mut App, dataset: DatasetId, action: LastAction) {
-    if !app.overlays.is_open() {
-        app.overlays.open(UndoConfirmation { dataset, action });
-    }
+    let confirmation = UndoConfirmation { dataset, action };
+    app.overlays.open_or_notify(confirmation, "the last action on files", &mut app.outbox);
 }

@@ -91,16 +91,13 @@ pub fn request_patterns(app: &mut App) {
     }
 }
 
-/// Opens the dialog, unless the user has opened another one since.
 pub fn open(app: &mut App, dataset: DatasetId, patterns: &PatternLists) {
-    if app.overlays.is_open() {
-        return;
-    }
     let input = |patterns: &[String]| Input::new(shell_words::join(patterns));
-    app.overlays.open(FilePatterns {
+    let patterns = FilePatterns {
         dataset,
         field: PatternField::Exclude,
         include: input(&patterns.include),
         exclude: input(&patterns.exclude),
-    });
+    };
+    app.overlays.open_or_notify(patterns, "the choice of files", &mut app.outbox);
 }

@@ -124,12 +124,12 @@ pub fn handle_response(app: &mut App, lane: &Lane, result: Result<Payload, Failu
     }
 }
 
-/// Opens the confirmation, unless the user has opened another dialog since.
 fn open_confirmation(app: &mut App, plan: ModelPlan) {
-    let Some(dataset) = app.dataset().filter(|_| !app.overlays.is_open()) else { return };
+    let Some(dataset) = app.dataset() else { return };
     let media = dataset.n_images;
     let dataset = JobDataset { id: dataset.id, name: dataset.name.clone() };
-    app.overlays.open(ModelConfirmation { dataset, media, plan });
+    let confirmation = ModelConfirmation { dataset, media, plan };
+    app.overlays.open_or_notify(confirmation, "the model", &mut app.outbox);
 }
 
 /// Repeats the searches of a dataset whose media are encoded now.

@@ -52,15 +52,19 @@ impl Dialog for JobDetail {
         lines.push(Line::default());
         lines.push(Line::styled(" the same job as a command", ctx.theme.dim));
         let command = job_command_line(&job.kind, &ctx.app.setup().command_target(job.dataset));
-        match command.as_str().split_once(" --") {
-            Some((first, rest)) => {
-                lines.push(Line::from(format!("   {first} \\")));
-                lines.push(Line::from(format!("     --{rest}")));
-            }
-            None => lines.push(Line::from(format!("   {command}"))),
-        }
+        let (first, options) = split_options(command.as_str());
+        let break_mark = if options.is_empty() { "" } else { " \\" };
+        lines.push(Line::from(format!("   {first}{break_mark}")));
+        lines.extend((!options.is_empty()).then(|| Line::from(format!("     {options}"))));
         ctx.scrolled_lines(inside, &lines, self.scroll);
     }
+}
+
+/// Divides a command before its first option, which may follow a quoted text that looks like one.
+fn split_options(command: &str) -> (&str, &str) {
+    let mut options = command.match_indices(" --").map(|(at, _)| command.split_at(at));
+    let first = options.find(|(before, _)| shell_words::split(before).is_ok());
+    first.map_or((command, ""), |(before, options)| (before, options.trim_start()))
 }
 
 impl JobDetail {

@@ -64,12 +64,10 @@ pub fn request_removal(app: &mut App) {
 }
 
 pub fn confirm_removal(app: &mut App, dataset: DatasetId, local: &LocalDataset) {
-    if app.overlays.is_open() {
-        return;
-    }
     if let Some(name) = app.service_data.dataset(dataset).map(|known| known.name.clone()) {
         let uploads = local.uploads;
-        app.overlays.open(RemovalConfirmation { dataset, dataset_name: name, uploads });
+        let confirmation = RemovalConfirmation { dataset, dataset_name: name, uploads };
+        app.overlays.open_or_notify(confirmation, "the removal", &mut app.outbox);
     }
 }
 

@@ -127,7 +127,7 @@ impl App {
             dialog.paste(text);
             (self.overlays.path_is_typed, self.overlays.completion) = (true, None);
         } else if self.query.is_editing_query(self.panes.focus, &self.results) {
-            self.query.paste(text, &self.results);
+            self.query.paste(text, &self.results, &mut self.outbox);
         }
     }
 
@@ -160,7 +160,7 @@ impl App {
                 self.panes.focus = Pane::Results;
             }
             Command::OpenDeployment(destination) => {
-                self.outbox.push(Effect::OpenDeployment(destination));
+                self.jobs.leave(Effect::OpenDeployment(destination), &mut self.outbox);
             }
             Command::OpenTab(tab) => self.go_to_tab(tab),
             Command::OpenView(name) => open_saved_view(self, &name),

@@ -379,20 +379,24 @@ fn in_one_piece(word: &[char], text: &[char]) -> Option<usize> {
 /// Matches the beginnings of several words in order, such as `exda` for `export the dataset`. More
 /// words give a larger distance.
 fn initials_distance(word: &[char], text: &[char]) -> Option<usize> {
-    let starts = (0..text.len()).filter(|at| is_word_start(text, *at));
-    let common = |at: usize| word.iter().zip(&text[at..]).take_while(|(a, b)| a == b).count();
-    starts
-        .filter_map(|at| match (common(at), word.len()) {
-            (0, _) => None,
-            (all, length) if all == length => Some(4),
-            // The longest beginning is tried first.
-            (longest, _) => (1..=longest).rev().find_map(|taken| {
-                let rest = &text[at + taken..];
-                let gap = rest.iter().position(|c| !c.is_alphanumeric())?;
-                initials_distance(&word[taken..], &rest[gap..]).map(|score| score + 1)
-            }),
-        })
-        .min()
+    // For each number of letters: where the text that can match the next ones begins, after one more word of the text
+    // in each round. Of several ways to match as many letters, the one that leaves most of the text is enough.
+    let mut rests = vec![None; word.len() + 1];
+    rests[0] = Some(0);
+    (4..4 + word.len()).find(|_| {
+        let mut next: Vec<Option<usize>> = vec![None; word.len() + 1];
+        for (taken, rest) in rests.iter().enumerate() {
+            let Some(rest) = *rest else { continue };
+            for at in (rest..text.len()).filter(|at| is_word_start(text, *at)) {
+                let common = word[taken..].iter().zip(&text[at..]).take_while(|(a, b)| a == b);
+                for (letters, end) in (taken + 1..).zip(at + 1..).take(common.count()) {
+                    next[letters] = Some(next[letters].map_or(end, |other| other.min(end)));
+                }
+            }
+        }
+        rests = next;
+        rests[word.len()].is_some()
+    })
 }
 
 fn is_word_start(text: &[char], at: usize) -> bool {
@@ -421,6 +425,9 @@ mod tests {
     fn letters_scattered_within_words_do_not_match() {
         assert_eq!(distance("exds", "Export the dataset"), None);
         assert_eq!(distance("tag", "Go to the first page"), None);
+        // The ways to divide a word among many beginnings are not tried one by one.
+        assert_eq!(distance(&"a".repeat(60), &format!("{}b", "aaa ".repeat(19))), None);
+        assert_eq!(distance(&"a".repeat(57), &"aaa ".repeat(19)), Some(22));
         assert_eq!(substring_distance("etd", "Export the dataset"), None);
         assert_eq!(substring_distance("the data", "Export the dataset"), Some(4));
     }

@@ -150,6 +150,13 @@ impl TextPrompt {
             PromptPurpose::OpenDataset => {
                 let reason = "not a dataset id: type one like 8d057245-3fac-523b-ab70-4812919e09a1";
                 let id: DatasetId = typed.parse().map_err(|_| reason)?;
+                if app.service_data.dataset(id).is_some() {
+                    app.open_dataset(id);
+                    app.panes.focus = Pane::Results;
+                    return Ok(());
+                }
+                // The response opens a dataset that is not pinned, and a failure is shown.
+                app.service_data.pinned.remove(&id);
                 app.outbox.send(Lane::Dataset(id), Request::Dataset(id));
             }
             PromptPurpose::SaveSelection | PromptPurpose::LoadSelection => {
@@ -278,10 +285,9 @@ impl Outbox {
 }
 
 pub(in crate::app) fn selection_loaded(app: &mut App, dataset: DatasetId, selection: &Selection) {
-    app.baskets.edit_of(dataset, |basket| basket.replace(selection), &mut app.outbox);
     let entries = count_with_noun(selection.len(), "entry", "entries");
     let text = format!("loaded {entries} from the file; u restores the previous selection");
-    app.outbox.notify(Level::Success, text);
+    app.baskets.replace(dataset, selection, &text, &mut app.outbox);
 }
 
 /// Selects media that differ most, of which there may be fewer than the user has typed.
@@ -289,8 +295,7 @@ pub(in crate::app) fn diverse_chosen(app: &mut App, dataset: DatasetId, selectio
     if selection.is_empty() {
         return app.outbox.notify(Level::Warning, "the search finds no images to compare");
     }
-    app.baskets.edit_of(dataset, |basket| basket.replace(selection), &mut app.outbox);
     let media = count_with_noun(selection.len(), "media item", "media items");
     let text = format!("selected {media} that differ most; u restores the previous selection");
-    app.outbox.notify(Level::Success, text);
+    app.baskets.replace(dataset, selection, &text, &mut app.outbox);
 }

@@ -259,6 +259,9 @@ pub(in crate::app) fn open_saved_view(app: &mut App, name: &SafeText) {
         return;
     };
     let search = view.search(open);
+    if app.refuses_unlisted(search.dataset, "view") {
+        return;
+    }
     let upload = matches!(view.query, Query::Similar(anchor) if anchor.kind == AnchorKind::Upload);
     app.open_dataset(search.dataset);
     if let (true, Some(file)) = (upload, view.file) {

@@ -115,7 +115,8 @@ impl SplitForm {
         let plan = self.plan(app)?;
         let all = app.service_data.dataset(self.dataset).and_then(|dataset| dataset.n_images);
         let skipped: Vec<u64> = self.tags_to_skip(app)?.iter().map(|tag| tag.count).collect();
-        let rest = all.map(|all| all.saturating_sub(skipped.iter().sum()));
+        let rest =
+            all.map(|all| skipped.iter().fold(all, |rest, count| rest.saturating_sub(*count)));
         // Media items that have several of the tags are counted for each of them.
         let known_rest = rest.filter(|_| skipped.len() < 2);
         let unit = if known_rest.is_some() { "" } else { " %" };
@@ -180,7 +181,7 @@ fn report(sets: &[SavedSet]) -> (Level, String) {
     if !reasons.is_empty() {
         return (Level::Warning, format!("saved {sizes}; {}", reasons.join("; ")));
     }
-    let all = sets.iter().map(|set| set.media as u64).sum();
+    let all = sets.iter().fold(0, |all: u64, set| all.saturating_add(set.media as u64));
     let media = grouped_with_noun(all, "media item", "media items");
     (
         Level::Success,

@@ -91,8 +91,11 @@ impl QueryBuilder {
         }
     }
 
-    pub(in crate::app) fn paste(&mut self, text: &str, results: &Results) {
-        self.edit_draft(|draft| draft.paste(text), results);
+    pub(in crate::app) fn paste(&mut self, text: &str, results: &Results, outbox: &mut Outbox) {
+        if self.draft_mut(results).is_some_and(|draft| !draft.paste(text)) {
+            let text = "the pasted text is too long: a query has at most 64 KiB";
+            outbox.notify(Level::Warning, text);
+        }
     }
 
     pub(in crate::app) fn undo(&mut self, results: &Results, outbox: &mut Outbox) {

@@ -150,6 +150,11 @@ impl PageCache {
         self.0.peek(search)
     }
 
+    /// Returns a page that can stand for what the service finds now, as part of a whole result.
+    pub fn current(&self, search: &Search) -> Option<&Page> {
+        self.get(search)?.current()
+    }
+
     /// Returns the entry of a page, which becomes the most recent one. The entry is created if
     /// necessary.
     pub fn entry(&mut self, search: Search) -> &mut Remote<Page> {
@@ -382,13 +387,19 @@ impl Results {
         self.view().map(|view| self.clusters_of(view)).unwrap_or_default()
     }
 
-    /// Returns the clusters of all loaded pages of a view, such as the view of another tab.
+    /// Returns the clusters of all loaded pages of a view, such as the view of another tab. A page that may be out of
+    /// date counts only while it is on screen, because clusters of different times do not belong together.
     pub(in crate::app) fn clusters_of<'a>(&'a self, view: &'a View) -> Vec<&'a Cluster> {
         if let Some(computed) = &view.computed {
             return computed.page.clusters.iter().collect();
         }
+        let on_screen = self.view().filter(|shown| shown.search == view.search);
+        let on_screen = on_screen.map(|shown| shown.search.page);
         let pages = self.pages.pages_of(&view.search).into_iter();
-        pages.filter_map(|(_, page)| page.value()).flat_map(|page| &page.clusters).collect()
+        let pages = pages.filter_map(|(number, page)| {
+            page.current().or_else(|| page.value().filter(|_| on_screen == Some(number)))
+        });
+        pages.flat_map(|page| &page.clusters).collect()
     }
 
     pub fn tab_count(&self) -> usize {
@@ -422,9 +433,9 @@ impl Results {
 
     /// Looks for the name on the pages that are loaded.
     pub(in crate::app) fn scan_loaded_pages(&mut self) {
-        while let Some(search) = self.page_to_scan().cloned() {
-            let page = self.pages.get(&search).and_then(|page| page.value().cloned());
-            let Some(page) = page else { return };
+        while let Some(search) = self.page_to_scan().cloned()
+            && let Some(page) = self.pages.current(&search).cloned()
+        {
             // The pages that the user has visited stay loaded.
             self.pages.demote(&search);
             self.edit_view(|view| _ = view.edit_scan(|scan, found| scan.look_at(page, found)));

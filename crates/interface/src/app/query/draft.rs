@@ -146,7 +146,9 @@ impl QueryDraft {
     fn set_rows(&mut self, rows: Vec<FilterRow>) {
         self.push_undo();
         self.rows = rows;
-        (self.cursor, self.field, self.json) = (0, None, None);
+        (self.cursor, self.field) = (0, None);
+        // A text that is no query yet is nowhere else.
+        self.json.take_if(|json| json.problem.is_none());
     }
 
     pub fn replace_all(&mut self, on: &[Filter], off: &[Filter]) {
@@ -236,18 +238,20 @@ impl QueryDraft {
         }
     }
 
-    /// Pastes text into the JSON or into the focused field.
-    pub(in crate::app) fn paste(&mut self, text: &str) {
+    /// Pastes text into the JSON or into the focused field. Returns `false` if the JSON has no room for all of it.
+    pub(in crate::app) fn paste(&mut self, text: &str) -> bool {
         if let Some(json) = &mut self.json {
             // Terminals paste a line break as a carriage return.
-            let text = text.replace("\r\n", "\n").replace('\r', "\n");
-            text.chars().for_each(|c| json.text.insert(c));
+            let is_inserted = json.text.insert(&text.replace("\r\n", "\n").replace('\r', "\n"));
             self.read_json();
-        } else if let (Some(field), Some(row)) = (self.field, self.rows.get_mut(self.cursor))
+            return is_inserted;
+        }
+        if let (Some(field), Some(row)) = (self.field, self.rows.get_mut(self.cursor))
             && let Some(input) = row.input_mut(field)
         {
             fields::paste(input, text);
         }
+        true
     }
 
     pub(in crate::app) fn finish_field(&mut self, known_values: &KnownValues) {
@@ -290,9 +294,8 @@ impl QueryDraft {
     }
 
     fn set_value(&mut self, value: &str) {
-        let field = self.field.unwrap_or(0);
         if let Some(row) = self.rows.get_mut(self.cursor) {
-            row.set_value(field, value);
+            row.set_value(value);
         }
     }
 }
@@ -326,8 +329,10 @@ impl TextArea {
 
     pub fn handle_key(&mut self, chord: Chord) {
         match chord.key {
-            Key::Char(c) if !chord.ctrl && !chord.alt => self.insert(c),
-            Key::Enter => self.insert('\n'),
+            Key::Char(c) if !chord.ctrl && !chord.alt => {
+                _ = self.insert(c.encode_utf8(&mut [0; 4]));
+            }
+            Key::Enter => _ = self.insert("\n"),
             Key::Backspace => {
                 if self.step_back() {
                     self.delete();
@@ -344,20 +349,22 @@ impl TextArea {
         }
     }
 
-    pub fn insert(&mut self, c: char) {
-        if self.lines.iter().map(String::len).sum::<usize>() >= MAX_BYTES {
-            return;
+    /// Inserts a text without its control characters. Returns `false` and inserts nothing if there is no room for it.
+    pub fn insert(&mut self, text: &str) -> bool {
+        let text: String = text.chars().filter(|c| *c == '\n' || !c.is_control()).collect();
+        let used: usize = self.lines.iter().map(|line| line.len() + 1).sum();
+        if used + text.len() > MAX_BYTES {
+            return false;
         }
-        let at = self.cursor_byte();
-        let Some(line) = self.lines.get_mut(self.line) else { return };
-        if c == '\n' {
-            let rest = line.split_off(at);
-            self.lines.insert(self.line + 1, rest);
-            self.set_cursor(self.line + 1, 0);
-        } else if !c.is_control() {
-            line.insert(at, c);
-            self.column += 1;
-        }
+        let (before, after) = self.lines[self.line].split_at(self.cursor_byte());
+        let (line, column) = match text.rsplit_once('\n') {
+            Some((above, last)) => (self.line + above.split('\n').count(), last.chars().count()),
+            None => (self.line, self.column + text.chars().count()),
+        };
+        let changed = [before, &text, after].concat();
+        self.lines.splice(self.line..=self.line, changed.split('\n').map(str::to_owned));
+        self.set_cursor(line, column);
+        true
     }
 
     fn delete(&mut self) {

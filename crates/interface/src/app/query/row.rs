@@ -294,15 +294,14 @@ impl FilterRow {
         }
     }
 
-    /// Replaces the text of a field, or adds an entry to a list.
-    pub fn set_value(&mut self, field: usize, text: &str) {
-        let is_entry = self.is_list() && field == 0;
-        if is_entry {
+    /// Replaces the value, or adds an entry to a list.
+    pub fn set_value(&mut self, text: &str) {
+        let is_list = self.is_list();
+        if is_list && !self.entries.iter().any(|entry| entry == text) {
             self.entries.push(text.to_owned());
-            self.entries.dedup();
         }
-        if let Some(input) = self.inputs.get_mut(field) {
-            *input = if is_entry { Input::default() } else { text.into() };
+        if let Some(input) = self.inputs.first_mut() {
+            *input = if is_list { Input::default() } else { text.into() };
         }
     }
 

@@ -72,7 +72,8 @@ impl NameScan {
         let needle = search_form(&self.text);
         for mut cluster in page.clusters {
             let listed = cluster.previews.len() as u64;
-            self.unlisted += cluster.size().unwrap_or(listed).saturating_sub(listed);
+            let unlisted = cluster.size().unwrap_or(listed).saturating_sub(listed);
+            self.unlisted = self.unlisted.saturating_add(unlisted);
             if put_named_first(&mut cluster, &needle) {
                 found.clusters.push(cluster);
             }
