@@ -267,7 +267,7 @@ impl<'a> SavedSelection<'a> {
             }
             (None, None) => self.state.clear_basket(self.dataset)?,
             (None, Some(_)) => {
-                self.state.replace(&StateValue::Basket(self.dataset, now.clone()))?
+                self.state.replace(&StateValue::Basket(self.dataset, now.clone()))?;
             }
         }
         self.context.messages.info(change);

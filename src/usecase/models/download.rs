@@ -151,7 +151,7 @@ impl HubDownload {
         let weights = external_weights(listing, &files, &folder)?;
         let more = all.saturating_add(bytes(&weights));
         hub.download(repository, listing, &weights, &|done| {
-            progress(all.saturating_add(done), more)
+            progress(all.saturating_add(done), more);
         })
         .await?;
         Ok(folder)
