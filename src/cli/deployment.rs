@@ -10,7 +10,6 @@ use tessera_client::{
 };
 use tessera_config::{DeploymentConfig, DeploymentKind, Profile, ProfileOptions, Settings};
 use tessera_model::is_same_name;
-
 use tokio::time::timeout;
 
 use crate::cli::prelude::*;
@@ -19,7 +18,6 @@ use crate::{
         FolderOpening, GlobalOptions, LocalService, local_settings,
         login::{self, ServiceLogin},
         messages::Messages,
-        polling::timeout_error,
     },
     credentials::{SecretLocations, SecretOwner},
 };
@@ -189,7 +187,11 @@ pub(super) async fn wait_until_indexed(
         }
     };
     match limit {
-        Some(limit) => timeout(limit, indexed).await.map_err(|_| timeout_error(limit))?,
+        Some(limit) => timeout(limit, indexed).await.map_err(|_| {
+            let limit = humantime::format_duration(limit);
+            let message = format!("timed out after {limit}; the next command continues to index");
+            CliError::new(Exit::TimedOut, message)
+        })?,
         None => indexed.await,
     }
 }

@@ -199,7 +199,7 @@ fn remaining(wait: Duration, steady: Duration, clock: Duration) -> Option<Durati
     wait.checked_sub(steady.max(clock)).filter(|left| !left.is_zero())
 }
 
-pub(super) fn timeout_error(limit: Duration) -> CliError {
+fn timeout_error(limit: Duration) -> CliError {
     let limit = humantime::format_duration(limit);
     let message = format!("timed out after {limit}; the task continues at the service");
     CliError::new(Exit::TimedOut, message)

@@ -142,12 +142,16 @@ pub async fn fetch<E: From<Failure> + Send + 'static>(
     client.download(dataset, id, &archive, ExistingFile::Keep, &mut |_, _| {}).await?;
     let read = move || {
         let mut rows = Vec::new();
+        let mut sizes: HashMap<PathBuf, Option<u64>> = HashMap::new();
         tessera_client::read_metadata(&archive, |row| {
             let mut row = MediaRow::read(&row);
             row.original = row.media.zip(originals.as_ref()).and_then(|(id, find)| find(id));
             if row.is_frame {
-                let video = row.original.as_deref().and_then(|video| video.metadata().ok());
-                row.bytes = video.map(|video| video.len());
+                // All frames of a video have the same file.
+                row.bytes = row.original.clone().and_then(|video| {
+                    let size = |video: &PathBuf| Some(video.metadata().ok()?.len());
+                    *sizes.entry(video).or_insert_with_key(size)
+                });
             }
             rows.push(row);
         })?;

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tessera_model::{
-    ClusterPart, DatasetId, EntryId, Failure, FailureKind, MediaId, Omission, SafeText, Selection,
-    SelectionItem,
+    ClusterPart, DatasetId, EntryId, Failure, FailureKind, MediaId, Omission, SafeText,
+    SelectedCluster, Selection, SelectionItem,
     text::{group_digits, grouped_with_noun},
 };
 
@@ -67,7 +67,12 @@ impl SelectionChanges {
     pub fn describe_new_members(&self, selection: &Selection) -> Option<String> {
         let entries = selection.ordered_entries();
         let clusters = entries.iter().filter_map(|entry| {
-            let cluster = entry.cluster().filter(|cluster| !cluster.count_is_minimum)?;
+            // An item is excluded from all parts of a cluster, also from those that do not contain it.
+            let is_exact = |cluster: &&SelectedCluster| {
+                let is_only_part = || selection.parts_of(cluster.id).count() == 1;
+                !cluster.count_is_minimum && (cluster.excluded.is_empty() || is_only_part())
+            };
+            let cluster = entry.cluster().filter(is_exact)?;
             let before = usize::try_from(cluster.member_count?).ok()?;
             let before = before.saturating_sub(cluster.excluded.len());
             let now = *self.sizes.get(&cluster.part())?;
@@ -102,9 +107,7 @@ mod tests {
     use std::{collections::HashMap, path::PathBuf};
 
     use tessera_curation::{FoundOriginals, duplicates::SimilarImages};
-    use tessera_model::{
-        ClusterId, EntityType, EntryContent, Granularity, Search, SelectedCluster, SelectionEntry,
-    };
+    use tessera_model::{ClusterId, EntityType, EntryContent, Granularity, Search, SelectionEntry};
 
     use super::*;
 
@@ -188,7 +191,10 @@ mod tests {
             let selection: Selection = [cluster(1, before), cluster(2, 1)].into_iter().collect();
             let mut items = selection.items();
             let changes = leave_out_missing(&OnlyFirst, dataset, &mut items).unwrap();
-            assert_eq!(changes.missing, [EntryId::Cluster(ClusterPart::new(cluster_id(2), &[]))].into());
+            assert_eq!(
+                changes.missing,
+                [EntryId::Cluster(ClusterPart::new(cluster_id(2), &[]))].into()
+            );
             assert_eq!(items.len(), 1);
             let sentence = changes.describe_new_members(&selection);
             assert_eq!(sentence.is_some(), is_named, "{sentence:?}");

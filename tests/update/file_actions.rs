@@ -67,6 +67,7 @@ fn preview(folder: &Path) -> FileActionPreview {
         plan,
         annotations: vec![annotations],
         left_behind: Vec::new(),
+        broken_links: Vec::new(),
         marked: Vec::new(),
     }
 }

@@ -394,6 +394,7 @@ impl CertificateAuthorities {
         &self.0
     }
 }
+
 /// Returns the path after a prefix of whole segments.
 fn without_prefix<'a>(path: &'a str, prefix: &str) -> Option<&'a str> {
     path.strip_prefix(prefix).filter(|rest| rest.is_empty() || rest.starts_with('/'))

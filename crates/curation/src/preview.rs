@@ -24,16 +24,24 @@ pub struct FileActionPreview {
     pub annotations: Vec<AnnotationFile>,
     /// The class names, and for a copy the annotation files, that describe the files and stay where they are.
     pub left_behind: Vec<PathBuf>,
+    /// The links that are left alone although the files that they lead to leave their places.
+    pub broken_links: Vec<PathBuf>,
     /// The near-duplicates that leave although they have marks that no kept image of their group has, with these marks.
     pub marked: Vec<String>,
 }
 
 impl FileActionPreview {
     pub(crate) fn of_plan(plan: Plan) -> Self {
-        Self { plan, annotations: Vec::new(), left_behind: Vec::new(), marked: Vec::new() }
+        Self {
+            plan,
+            annotations: Vec::new(),
+            left_behind: Vec::new(),
+            broken_links: Vec::new(),
+            marked: Vec::new(),
+        }
     }
 
-    pub fn new(action: FileAction, found: FoundOriginals, with_pairs: bool) -> Self {
+    pub fn new(action: FileAction, mut found: FoundOriginals, with_pairs: bool) -> Self {
         let rule = match &action {
             FileAction::Move(to) | FileAction::Copy(to) | FileAction::Link(_, to) => {
                 name_rule(&to.folder)
@@ -43,8 +51,8 @@ impl FileActionPreview {
         let exists = |target: &Path| std::fs::symlink_metadata(target).is_ok();
         let plan = Plan::new(action, &found.originals, with_pairs, rule, exists);
         let mut preview = Self::of_plan(plan);
+        preview.plan.skipped.append(&mut found.refused);
         preview.find_annotations(&found);
-        preview.plan.skipped.extend(found.refused);
         preview
     }
 
@@ -54,6 +62,7 @@ impl FileActionPreview {
         let removes = self.plan.action.removes();
         if removes {
             self.annotations = plan_rewrites(found, &self.plan.steps);
+            self.broken_links = self.find_broken_links();
         }
         if let Some(layout) = self.plan.action.layout() {
             let is_above = |file: &&PathBuf| {
@@ -131,13 +140,7 @@ impl FileActionPreview {
                 "{sidecars} {verb}, because files that need {pronoun} stay: {named}"
             ));
         }
-        let links = self.broken_links();
-        if !links.is_empty() {
-            let links_lead =
-                count_with_noun(links.len(), "symbolic link leads", "symbolic links lead");
-            let named = first_paths(&links);
-            warnings.push(format!("{links_lead} to files that leave, and will be broken: {named}"));
-        }
+        warnings.extend(self.warning_of_links());
         warnings.extend(self.places_of_sidecars());
         if !self.annotations.is_empty() {
             let files = count_with_noun(
@@ -149,16 +152,7 @@ impl FileActionPreview {
             let named = first_paths(&paths);
             warnings.push(format!("{files} these files and will not be changed: {named}"));
         }
-        if !self.left_behind.is_empty() {
-            let count = self.left_behind.len();
-            let files = count_with_noun(
-                count,
-                "file with annotations or class names of these files stays",
-                "files with annotations or class names of these files stay",
-            );
-            let named = first_paths(&self.left_behind);
-            warnings.push(format!("{files}: {named}"));
-        }
+        warnings.extend(self.warning_of_files_left_behind());
         for step in self.plan.steps.iter().filter(|step| step.operation == Operation::Rewrite) {
             let is_removed = |entry: &&NamedEntry| entry.new_name.is_none();
             let removed = step.entries.iter().filter(is_removed).count();
@@ -173,11 +167,24 @@ impl FileActionPreview {
         warnings
     }
 
-    /// Returns the links that are left alone although the files that they lead to leave their places.
-    fn broken_links(&self) -> Vec<PathBuf> {
-        if !self.plan.action.removes() {
-            return Vec::new();
-        }
+    fn warning_of_links(&self) -> Option<String> {
+        let links = Some(&self.broken_links).filter(|links| !links.is_empty())?;
+        let links_lead = count_with_noun(links.len(), "symbolic link leads", "symbolic links lead");
+        let named = first_paths(links);
+        Some(format!("{links_lead} to files that leave, and will be broken: {named}"))
+    }
+
+    fn warning_of_files_left_behind(&self) -> Option<String> {
+        let left_behind = Some(&self.left_behind).filter(|files| !files.is_empty())?;
+        let files = count_with_noun(
+            left_behind.len(),
+            "file with annotations or class names of these files stays",
+            "files with annotations or class names of these files stay",
+        );
+        Some(format!("{files}: {}", first_paths(left_behind)))
+    }
+
+    fn find_broken_links(&self) -> Vec<PathBuf> {
         let links = self.plan.skipped.iter().map(|it| &it.path).filter(|path| path.is_symlink());
         let links: Vec<_> = links.filter_map(|it| Some((it, it.canonicalize().ok()?))).collect();
         let leaving: HashSet<&Path> = self.plan.files().map(|step| &*step.source).collect();

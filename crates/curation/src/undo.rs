@@ -4,14 +4,14 @@
 use std::{
     fs,
     io::{self, ErrorKind},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use tessera_files::{if_exists, parent_dir};
 
 use crate::{
-    ActionId, Error, JournalFolder, LinkKind, Operation, Outcome, Progress, Record, Skipped, Step,
-    annotations,
+    ActionId, Error, Journal, JournalFolder, LinkKind, Operation, Outcome, Progress, Record,
+    Skipped, Step, annotations,
     file_operations::{
         CopyKind, create_folder, exchange, fill_file, is_on_disk_of, is_same_file, move_file,
         remove_copy, temporary_path,
@@ -51,8 +51,7 @@ pub fn undo(
             continue;
         }
         if !progress(tried, all) {
-            let left = order[tried..].iter().map(|number| journal.steps[*number].source.clone());
-            outcome.not_tried = left.collect();
+            outcome.not_tried = not_tried(&journal, &order[tried..]);
             journal.sync_folders()?;
             return Ok(outcome);
         }
@@ -81,6 +80,15 @@ pub fn undo(
     let is_over = outcome.failed.is_empty() || outcome.done == 0 && journal.is_undo_tried;
     journal.finish(if is_over { &Record::UndoFinished } else { &Record::UndoTried })?;
     Ok(outcome)
+}
+
+/// Returns the files of the steps that are not reverted yet.
+fn not_tried(journal: &Journal, left: &[usize]) -> Vec<PathBuf> {
+    let is_open = |number: &&usize| {
+        !matches!(journal.states[**number], StepState::Failed | StepState::Undone)
+    };
+    let left = left.iter().filter(is_open);
+    left.map(|number| journal.steps[*number].source.clone()).collect()
 }
 
 /// Returns the numbers of the steps, the last picture first, and each picture before the files that went with it.

@@ -124,8 +124,12 @@ pub fn shared_temporary(path: &Path) -> io::Result<NamedTempFile> {
 /// `AlreadyExists` if the file exists. An existing file is never overwritten.
 pub fn write_new_file(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
-    file.write_all(content.as_ref())?;
-    synced(file.sync_all())?;
+    let written = file.write_all(content.as_ref()).and_then(|()| synced(file.sync_all()));
+    if let Err(error) = written {
+        // A part of the content must not look like the whole. The first error is the one to report.
+        let _ = fs::remove_file(path);
+        return Err(error);
+    }
     sync_dir(parent_dir(path))
 }
 

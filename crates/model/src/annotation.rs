@@ -257,9 +257,9 @@ impl Mask {
         pixels.is_some_and(|pixels| pixels <= u64::from(size[0]) * u64::from(size[1]))
     }
 
-    /// Decodes the run lengths. Returns `None` if the text is damaged or goes beyond the picture. A length is written in groups of five bits, the
-    /// lowest group first, with one character (from code 48 on) per group. From the fourth length on, the number is the
-    /// difference from the length two positions before.
+    /// Decodes the run lengths. Returns `None` if the text is damaged or goes beyond the picture. A length is written in
+    /// groups of five bits, the lowest group first, with one character (from code 48 on) per group. From the fourth length
+    /// on, the number is the difference from the length two positions before.
     pub fn runs(&self) -> Option<Vec<u64>> {
         let mut lengths: Vec<i64> = Vec::new();
         let mut bytes = self.counts.bytes().map(|byte| byte.wrapping_sub(48)).peekable();

@@ -270,7 +270,16 @@ impl Basket {
             }
             plan.push((selected.id(), (!is_narrower).then_some(wider)));
         }
-        let stays = |item: &&MediaId| self.selection.includes_item(**item, Some(&part));
+        // A wider part that stays contains the item anyway.
+        let is_in_wider = |item: &MediaId| {
+            let mut parts = self.selection.parts_of(cluster.id).filter_map(SelectionEntry::cluster);
+            parts.any(|it| {
+                !cluster.covers(&it.part()) && it.covers(&part) && !it.excluded.contains(item)
+            })
+        };
+        let stays = |item: &&MediaId| {
+            self.selection.includes_item(**item, Some(&part)) && !is_in_wider(*item)
+        };
         for item in cluster.excluded.iter().filter(stays) {
             let content = EntryContent::MediaItem(*item, Some(part.clone()));
             let SelectionEntry { entity, granularity, .. } = *entry;

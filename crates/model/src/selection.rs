@@ -210,7 +210,8 @@ impl Selection {
     }
 
     fn clusters(&self) -> impl Iterator<Item = &SelectedCluster> {
-        self.entries.values().filter_map(|(_, entry)| entry.cluster())
+        // Clusters precede media items in the map.
+        self.entries.values().map_while(|(_, entry)| entry.cluster())
     }
 
     /// Returns the selected parts of a cluster.

@@ -5,7 +5,7 @@ use std::{
     fs,
     path::{self, Path, PathBuf},
     sync::{Arc, Mutex},
-    time::SystemTime,
+    time::{Duration, Instant, SystemTime},
 };
 
 use tessera_encoder::{Encoder, LoadError};
@@ -42,11 +42,23 @@ pub struct Models {
     loaded: Mutex<HashMap<PathBuf, Arc<Mutex<Option<LoadedModel>>>>>,
 }
 
-/// A model, or why it cannot be used. A failed load is not repeated, because it can take minutes and leave a thread.
+/// A failed load is repeated only after this time, because it can take minutes and leave a thread.
+const RETRY_AFTER: Duration = Duration::from_mins(30);
+
+/// A model, or why it cannot be used.
 struct LoadedModel {
     encoder: Result<Arc<Encoder>, LoadError>,
     /// The files when the load began. If they have changed, the model is loaded again.
     files: Vec<FileState>,
+    /// When the load ended.
+    loaded_at: Instant,
+}
+
+impl LoadedModel {
+    fn is_current(&self, files: &[FileState]) -> bool {
+        let can_stay = self.encoder.is_ok() || self.loaded_at.elapsed() < RETRY_AFTER;
+        can_stay && self.files == files
+    }
 }
 
 /// The path, size and time of a file.
@@ -57,7 +69,8 @@ impl Models {
     pub fn new(choice: &ModelChoice, is_common: bool) -> Self {
         let loaded = choice.folder().zip(choice.encoder()).map(|(folder, encoder)| {
             let (encoder, files) = (Ok(Arc::clone(encoder)), states_of_files(&folder));
-            (folder, Arc::new(Mutex::new(Some(LoadedModel { encoder, files }))))
+            let loaded = LoadedModel { encoder, files, loaded_at: Instant::now() };
+            (folder, Arc::new(Mutex::new(Some(loaded))))
         });
         Self {
             common: is_common.then(|| choice.clone()),
@@ -81,10 +94,11 @@ impl Models {
         let mut slot = lock(&slot);
         let files = states_of_files(folder);
         match &*slot {
-            Some(loaded) if loaded.files == files => loaded.encoder.clone(),
+            Some(loaded) if loaded.is_current(&files) => loaded.encoder.clone(),
             _ => {
                 let encoder = Encoder::load(folder).map(Arc::new);
-                slot.insert(LoadedModel { encoder, files }).encoder.clone()
+                let loaded_at = Instant::now();
+                slot.insert(LoadedModel { encoder, files, loaded_at }).encoder.clone()
             }
         }
     }

@@ -1,7 +1,8 @@
 //! Opens the originals of datasets, wherever they are: in folders of this machine, or in buckets.
 
 use std::{
-    fs, io,
+    fs,
+    io::{self, Read as _},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -72,8 +73,11 @@ impl Originals {
         if is_empty && source.is_dataset_folder {
             return Ok(true);
         }
-        let is_lost = known_media_exist(store, source)? == Some(false);
-        Ok(is_lost && !may_contain_media(folder))
+        // Clients ask often, so a few files are checked first, and all of them only if the folder has no media.
+        let exist = |pages| known_media_exist(store, source, pages);
+        Ok(exist(1)? != Some(true)
+            && !may_contain_media(folder)
+            && exist(usize::MAX)? == Some(false))
     }
 
     /// Checks that a folder in object storage can be listed and contains media. The error is safe to send to clients.
@@ -114,8 +118,12 @@ impl Originals {
         let Some(uri) = storage_location(location) else { return Ok(ListingComparison::Unordered) };
         let storage = self.storage.get().map_err(|error| error.to_string())?;
         let parts = storage.scan_parts(&uri)?;
-        let files = |part: FolderScan| part.files;
-        compare_listing(parts.map(|part| part.map(files).map_err(|error| error.to_string())), known)
+        let parts = parts.map(|part| part.map(|it| it.files).map_err(|error| error.to_string()));
+        let originals = self.open(location).map_err(|error| error.to_string())?;
+        let is_readable = |path: &Path| {
+            originals.open_file(path).is_ok_and(|mut file| file.read(&mut [0]).is_ok())
+        };
+        compare_listing(parts, known, is_readable)
     }
 }
 
@@ -131,15 +139,21 @@ pub(crate) fn is_of_process(cause: &io::Error) -> bool {
     Errno::from_io_error(cause).is_some_and(|it| OF_PROCESS.contains(&it))
 }
 
-/// Whether one of the known media files of a source on this machine exists. Returns `None` if none is known.
+/// Whether one of the known media files of a source on this machine exists. Returns `None` if none is known. At most
+/// `pages` pages of files are checked.
 pub(crate) fn known_media_exist(
     store: &Store,
     source: &SourceFolder,
+    pages: usize,
 ) -> Result<Option<bool>, StoreError> {
     let (mut exist, mut last) = (None, PathBuf::new());
-    loop {
-        let files = store.read(|c| indexed_files::known_files_after(c, source.row, &last))?;
-        let Some((path, _)) = files.last() else { return Ok(exist) };
+    for _ in 0..pages {
+        let files = match store.read(|c| indexed_files::known_files_after(c, source.row, &last)) {
+            // A damaged row says nothing about the folder, and must not hide the other datasets.
+            Err(cause) if cause.is_damage() => return Ok(Some(true)),
+            files => files?,
+        };
+        let Some((path, _)) = files.last() else { break };
         last.clone_from(path);
         for (path, _) in files.iter().filter(|(_, file)| file.content_hash.is_some()) {
             if may_exist(&source.folder, path) {
@@ -148,6 +162,7 @@ pub(crate) fn known_media_exist(
             exist = Some(false);
         }
     }
+    Ok(exist)
 }
 
 /// Whether a file exists in a folder, or nothing is known about it because of an error.

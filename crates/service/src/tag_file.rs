@@ -148,6 +148,8 @@ fn replace_tags(
             Ok(name) => problems.push(format!(
                 "{TAGS_FOLDER}/{FILE} was changed and lacks tags; the tags before are kept as {TAGS_FOLDER}/{name}"
             )),
+            // Nothing can be kept in a folder that cannot be written, and the file is what users see.
+            Err(cause) if is_read_only(&cause) => {}
             Err(cause) => return Ok(Err(cause)),
         }
     }
@@ -160,6 +162,10 @@ fn replace_tags(
     Ok(kept.map(|name| {
         problems.push(format!("the file with these lines is kept as {TAGS_FOLDER}/{name}"));
     }))
+}
+
+fn is_read_only(cause: &io::Error) -> bool {
+    matches!(cause.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
 }
 
 /// Whether a file lacks a tag or a rating that the index has.
@@ -214,7 +220,8 @@ pub(crate) fn unwritable_reason(store: &Store, record: &DatasetRecord) -> Option
 /// the known files exist.
 fn has_known_files(store: &Store, record: &DatasetRecord) -> Result<bool, StoreError> {
     let source = store.read(|c| source::dataset_folder(c, record.id))?;
-    let exist = source.map(|source| known_media_exist(store, &source)).transpose()?.flatten();
+    let exist =
+        source.map(|source| known_media_exist(store, &source, usize::MAX)).transpose()?.flatten();
     if exist == Some(true) {
         return Ok(true);
     }

@@ -573,7 +573,9 @@ fn bring_back(
 ) -> Result<()> {
     delete_definition(transaction, dataset, &tag.name)?;
     restore(transaction, dataset, std::slice::from_ref(tag))?;
-    let sql = "UPDATE tag SET row = ?3 WHERE dataset = ?1 AND name = ?2";
+    // In a recovered store, another tag may have the row by now.
+    let sql = "UPDATE tag SET row = ?3 WHERE dataset = ?1 AND name = ?2
+               AND NOT EXISTS (SELECT 1 FROM tag WHERE row = ?3)";
     query::execute(transaction, sql, params![dataset.0, tag.name, row])
 }
 

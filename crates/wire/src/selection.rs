@@ -132,8 +132,12 @@ fn items_within<const ITEMS: usize, const IDS: usize>(
         list.ok_or_else(|| whole("media_selection: must be an array of items".to_owned()))?;
     let items: Option<CappedList<&RawValue, ITEMS>> = read_value(Some(list));
     let items = items.filter(|CappedList(items)| !items.is_empty());
+    let number = match ITEMS {
+        usize::MAX => "at least 1 item".to_owned(),
+        _ => format!("1 to {ITEMS} items"),
+    };
     let CappedList(items) =
-        items.ok_or_else(|| whole(format!("media_selection: must have 1 to {ITEMS} items")))?;
+        items.ok_or_else(|| whole(format!("media_selection: must have {number}")))?;
     Ok(items.into_iter().enumerate().map(|(number, item)| {
         read_item::<IDS>(item).map_err(|reason| SelectionError { item: Some(number), reason })
     }))

@@ -38,7 +38,7 @@ impl DiverseOptions {
         let context = connection.context;
         let service = connection.local_service("choosing diverse media")?;
         let id = dataset.id;
-        if !self.force && connection.state.has_named_selection(&self.name, id)? {
+        if connection.state.has_named_selection(&self.name, id)? && !self.force {
             return Err(name_taken(&self.name));
         }
         let among = self.content.found_or_selected(connection, dataset).await?;

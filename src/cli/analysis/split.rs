@@ -86,12 +86,13 @@ impl DatasetSplitOptions {
     ) -> CliResult {
         let context = connection.context;
         let existing = existing_file(self.force);
+        // The division can take minutes, so what can be refused is refused before.
+        let names = plan.sets.iter().map(|set| &set.name);
+        let taken = connection.state.taken_names(names, dataset.id)?;
         if existing == ExistingFile::Keep {
-            // The division can take minutes, so what can be refused is refused before.
             let list = self.list.as_deref().filter(|list| !is_stdout(list));
             list.map(|list| check_new_file(list, existing)).transpose()?;
-            let names = plan.sets.iter().map(|set| &set.name);
-            require_free(&connection.state.taken_names(names, dataset.id)?)?;
+            require_free(&taken)?;
         }
         let rows = media_rows(connection, dataset).await?;
         let divided = divide(&rows, plan)

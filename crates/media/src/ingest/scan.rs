@@ -381,6 +381,7 @@ pub enum ListingComparison {
 pub fn compare_listing<E>(
     parts: impl Iterator<Item = Result<Vec<ScannedFile>, E>>,
     mut known: impl Iterator<Item = Result<(PathBuf, KnownFile), E>>,
+    is_readable: impl Fn(&Path) -> bool,
 ) -> Result<ListingComparison, E> {
     let mut last = PathBuf::new();
     let mut tables = HashMap::new();
@@ -398,7 +399,11 @@ pub fn compare_listing<E>(
             }
             let known = next_object(&mut known, &tables)?;
             let is_known = known.is_some_and(|(path, known)| {
-                path == file.path && (known.stat.is_unchanged_in(file.stat))
+                // A file that could not be read counts only if it can be read now. Otherwise it would start an indexing
+                // at each comparison.
+                let is_unread = known.stat.modified == FileStat::READ_AGAIN;
+                path == file.path
+                    && (known.stat.is_unchanged_in(file.stat) || (is_unread && !is_readable(&path)))
             });
             if !is_known {
                 return Ok(ListingComparison::Different);

@@ -118,9 +118,9 @@ impl<'a> Jpeg<'a> {
         }
         let mut file = self.bytes.to_vec();
         file.drain(late_height.map_or(0..0, |(segment, _)| segment));
-        let rename = |entries: &mut [u8], size| {
-            let entries = entries.chunks_mut(size).take(self.header.components.len());
-            (1..).zip(entries).filter(|_| has_equal_names).for_each(|(id, entry)| entry[0] = id);
+        let rename = |entries: &mut [u8], size, count: u8| {
+            let entries = entries.chunks_mut(size).filter(|_| has_equal_names);
+            (1..=count).zip(entries).for_each(|(id, entry)| entry[0] = id);
         };
         let mut at = 2;
         while let Ok((marker, body, next)) = segment(self.bytes, at) {
@@ -128,10 +128,10 @@ impl<'a> Jpeg<'a> {
             match marker {
                 0xC0..=0xC2 => {
                     file[start + 1..start + 3].copy_from_slice(&self.header.height.to_be_bytes());
-                    rename(&mut file[start + 6..next], 3);
+                    rename(&mut file[start + 6..next], 3, body[5]);
                 }
                 START_OF_SCAN => {
-                    rename(&mut file[start + 1..next], 2);
+                    rename(&mut file[start + 1..next], 2, body[0]);
                     break;
                 }
                 _ => {}

@@ -145,11 +145,11 @@ fn run_creation(
     });
     // Nothing is cleared before all folders are known to be there.
     let missing = leave_out_missing(context, &mut sources)?;
+    if let Some(missing) = missing.as_ref().filter(|_| outdated) {
+        let why = "All files have to be read again, but a folder is missing";
+        return Err(TaskError::Failed(format!("{why}. {missing}")));
+    }
     if outdated && record.extractor != INCOMPLETE {
-        if let Some(missing) = missing {
-            let why = "this version of the program has to read all files again";
-            return Err(TaskError::Failed(format!("{why}. {missing}")));
-        }
         context.write(|tx| dataset::clear_derived(tx, id, INCOMPLETE))?;
     }
     for source in &sources {

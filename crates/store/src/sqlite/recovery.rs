@@ -74,23 +74,20 @@ const RESTORE_DATASETS: &str = "
     INSERT INTO indexing_task (dataset, kind, stage, reindex, created_at)
       SELECT id, 'DATASET_CREATION', 'RUNNING', 0, created_at FROM dataset;
 ";
-/// The tables with what users have chosen and given, and their columns. Only a folder of this machine has its tags in a
-/// file, too.
-const TABLES_OF_USERS: [(&str, &str); 5] = [
-    ("caption_language", "dataset, indexed, chosen"),
-    ("tag", "row, id, dataset, name, color"),
-    ("tagged_media", "media, dataset, folder, path, seconds, region, content, tags, rating"),
-    ("tag_state", "dataset, revision, written, file"),
-    ("tag_change", "row, id, dataset, description, groups, media"),
-];
 const RESTORE_SOURCES: &str = "INSERT OR IGNORE INTO source (dataset, folder)
                                SELECT dataset, folder FROM old.source ORDER BY row";
-/// The tables of what users have given to media items, with their columns.
+/// The tables of what users have chosen and given to media items, with their columns. Only a folder of this machine has
+/// its tags in a file, too.
 const TAG_TABLES: [(&str, &str); 2] = [
     ("tag", "row, id, dataset, name, color"),
     ("tagged_media", "media, dataset, folder, path, seconds, region, content, tags, rating"),
 ];
-const TAG_STATE: (&str, &str) = ("tag_state", "dataset, revision, written, file");
+/// The tables that are restored only with all tags, because they describe these.
+const TABLES_OF_ALL_TAGS: [(&str, &str); 2] = [
+    ("tag_state", "dataset, revision, written, file"),
+    ("tag_change", "row, id, dataset, description, groups, media"),
+];
+const CAPTION_LANGUAGE: (&str, &str) = ("caption_language", "dataset, indexed, chosen");
 
 impl Remains {
     /// Copies all datasets into a new database, in which they are indexed again, and their tags. Fails if the datasets
@@ -100,10 +97,12 @@ impl Remains {
         let database = database.as_ref().and_then(|path| path.to_str()).unwrap_or_default();
         new.execute("ATTACH ?1 AS old", [database])?;
         copy_datasets(new.transaction()?)?;
-        let is_intact = !TAG_TABLES.map(|table| copy_tags(&new, table).is_ok()).contains(&false);
+        // Without this table, the language is detected again.
+        let _ = copy_table(&new, CAPTION_LANGUAGE);
+        let is_intact = !TAG_TABLES.map(|table| copy_table(&new, table).is_ok()).contains(&false);
         if is_intact {
             // Without the state, the tags in the file beside a dataset replace those that were restored.
-            let _ = copy_tags(&new, TAG_STATE);
+            let _ = TABLES_OF_ALL_TAGS.map(|table| copy_table(&new, table));
         }
         Ok(is_intact)
     }
@@ -136,18 +135,11 @@ fn copy_datasets(transaction: Transaction) -> Result<()> {
     transaction.execute_batch(RESTORE_DATASETS)?;
     check_table(&transaction, "old", "source")?;
     transaction.execute(RESTORE_SOURCES, [])?;
-    for (table, columns) in TABLES_OF_USERS {
-        // Without a damaged table, the rest is restored nevertheless.
-        if check_table(&transaction, "old", table).is_ok() {
-            let sql = format!("INSERT INTO {table} ({columns}) SELECT {columns} FROM old.{table}");
-            transaction.execute(&sql, [])?;
-        }
-    }
     transaction.commit()
 }
 
-/// Copies a table of tags from the attached database.
-fn copy_tags(connection: &Connection, (table, columns): (&str, &str)) -> Result<()> {
+/// Copies a table from the attached database.
+fn copy_table(connection: &Connection, (table, columns): (&str, &str)) -> Result<()> {
     check_table(connection, "old", table)?;
     let copy = format!("INSERT INTO {table} ({columns}) SELECT {columns} FROM old.{table}");
     connection.execute(&copy, []).map(drop)

@@ -22,7 +22,7 @@ fn compare(parts: &[&[(&str, u64)]], files: &[(&str, u64)]) -> ListingComparison
     let scanned = |&(path, size): &(&str, u64)| ScannedFile { path: path.into(), stat: stat(size) };
     let parts = parts.iter().map(|part| Ok(part.iter().map(scanned).collect()));
     let files = files.iter().map(|&(path, size)| Ok(known(path.to_owned(), size)));
-    let Ok::<_, Infallible>(compared) = compare_listing(parts, files);
+    let Ok::<_, Infallible>(compared) = compare_listing(parts, files, |_| false);
     compared
 }
 
@@ -57,7 +57,7 @@ fn compare_a_million_names() {
         .map(|part| Ok((part * PART..(part + 1) * PART).map(file).collect::<Vec<_>>()));
     let before = peak();
     let Ok::<_, Infallible>(compared) =
-        compare_listing(parts, (0..NAMES).map(|number| Ok(known(name(number), 1))));
+        compare_listing(parts, (0..NAMES).map(|number| Ok(known(name(number), 1))), |_| false);
     assert_eq!(compared, ListingComparison::Same);
     let growth = peak() - before;
     assert!(growth <= MAX_GROWTH, "{growth} KiB");
