@@ -409,7 +409,7 @@ mod tests {
     use super::{super::disk_quota::DiskQuota, *};
 
     const NAMES: [&str; 3] = ["a.png", "b.tar/b.png", "c.png"];
-    const CONTENT: [u8; 40_000] = [7; 40_000];
+    static CONTENT: [u8; 40_000] = [7; 40_000];
 
     fn archive(kind: ArchiveKind) -> Vec<u8> {
         let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
