@@ -35,9 +35,6 @@ text_enum! {
     }
 }
 
-/// The code of an error after a request of which it is unknown whether the service has accepted it.
-pub const MAY_HAVE_STARTED: &str = "may_have_started";
-
 #[derive(Debug)]
 pub struct CliError {
     pub exit: Exit,
@@ -177,7 +174,7 @@ impl CliError {
             "remedy": remedy.or_else(|| text(failure.and_then(|failure| failure.remedy.as_ref()))),
             "request": request.map(|(method, path)| json!({ "method": method, "path": path })),
             // A second request would do a second time what the first one may have done.
-            "retryable": self.exit == Exit::Network && code != Some(MAY_HAVE_STARTED),
+            "retryable": self.exit == Exit::Network && code != Some("may_have_started"),
         })
     }
 }

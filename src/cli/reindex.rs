@@ -5,7 +5,6 @@ use tessera_interface::command_lines::{ProfilerCommand, profiler_command_line};
 use tessera_model::{FailureKind, JobKind, Operation};
 use tessera_wire::add_media::Accepted;
 
-use crate::cli::exit::MAY_HAVE_STARTED;
 use crate::cli::prelude::*;
 use crate::cli::{JobRecorder, values::timestamp_now};
 
@@ -106,7 +105,7 @@ async fn verify_accepted(
     recorder.set_failed(&failure);
     let message = format!("{}; it was probably not accepted", failure_text(&failure));
     let remedy = connection.suggestion("tessera dataset show", dataset.id);
-    let error = CliError::from(failure).with_code(MAY_HAVE_STARTED);
+    let error = CliError::from(failure).with_code("may_have_started");
     Err(error.with_message(message).with_remedy(remedy))
 }
 

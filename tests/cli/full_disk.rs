@@ -345,7 +345,7 @@ fn a_command_that_waits_for_a_full_disk_says_so_and_keeps_its_time_limit() {
         fs::write(pictures.join(format!("{number}.png")), picture(number)).unwrap();
     }
     let filler = fill(&home);
-    filler.set_len(filler.metadata().unwrap().len() - (1 << 20)).unwrap();
+    filler.set_len(filler.metadata().unwrap().len() - (600 << 10)).unwrap();
     let report = ["report", pictures.to_str().unwrap(), "--timeout", "10s"];
     let (code, out, err) = run(&home, &report);
     assert_eq!((code, out.as_str()), (124, ""), "{err}");

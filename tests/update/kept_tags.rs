@@ -5,6 +5,7 @@ use tessera_interface::{
     app::{
         availability::unavailable_reason,
         overlay::add_media::{AddMediaField, AddMediaForm},
+        tag_of_key,
     },
     message::{Lane, Payload, Request},
 };
@@ -183,7 +184,7 @@ fn tags_keep_their_keys_when_others_are_created_and_renamed() {
         desk.type_text(name);
         desk.press("enter");
     }
-    let keys = |desk: &Desk| [0, 1].map(|key| desk.app.tag_of_key(key).unwrap().to_string());
+    let keys = |desk: &Desk| [0, 1].map(|key| tag_of_key(&desk.app, key).unwrap().to_string());
     assert_eq!(keys(&desk), ["night", "day"]);
     desk.press("t f2 ctrl-u d u s k enter esc");
     assert_eq!(keys(&desk), ["dusk", "day"]);

@@ -612,7 +612,9 @@ fn a_value_that_becomes_a_list_stays_apart_from_the_name_of_its_column() {
         assert_eq!(draft.rows[0].text(1), "quality");
     }
     let mut row = desk.app.query().draft(desk.app.results()).rows[0].clone();
-    ["a", "b", "a"].into_iter().for_each(|entry| row.set_value(entry));
+    for entry in ["a", "b", "a"] {
+        row.set_value(entry);
+    }
     assert_eq!(row.entries, ["0.5", "a", "b"]);
 }
 

@@ -278,7 +278,7 @@ impl Basket {
             })
         };
         let stays = |item: &&MediaId| {
-            self.selection.includes_item(**item, Some(&part)) && !is_in_wider(*item)
+            self.selection.includes_item(**item, Some(&part)) && !is_in_wider(item)
         };
         for item in cluster.excluded.iter().filter(stays) {
             let content = EntryContent::MediaItem(*item, Some(part.clone()));

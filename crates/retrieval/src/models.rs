@@ -56,8 +56,11 @@ struct LoadedModel {
 
 impl LoadedModel {
     fn is_current(&self, files: &[FileState]) -> bool {
-        let can_stay = self.encoder.is_ok() || self.loaded_at.elapsed() < RETRY_AFTER;
-        can_stay && self.files == files
+        match &self.encoder {
+            // A loaded model stays when the disk with its folder is no longer connected.
+            Ok(_) => files.is_empty() || self.files == files,
+            Err(_) => self.files == files && self.loaded_at.elapsed() < RETRY_AFTER,
+        }
     }
 }
 

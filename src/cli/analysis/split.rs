@@ -101,18 +101,18 @@ impl DatasetSplitOptions {
         let saved = connection.state.save_named_selections(dataset.id, &selections, existing);
         require_free(&saved?)?;
         let total = divided.iter().map(Vec::len).sum();
-        let named = || plan.sets.iter().map(|set| set.name.as_str()).zip(&divided);
-        let list = self.list.as_deref().map(|list| (list, list_of(named())));
+        let sets_and_rows = || plan.sets.iter().map(|set| set.name.as_str()).zip(&divided);
+        let list = self.list.as_deref().map(|list| (list, list_of(sets_and_rows())));
         if let Some((_, text)) = list.as_ref().filter(|(list, _)| is_stdout(list)) {
             unless_closed(context.out.write_raw(text.as_bytes()))?;
         } else {
             list.map(|(list, text)| write_result(list, text, existing)).transpose()?;
             let described: Vec<Value> =
-                named().map(|(name, rows)| describe(name, rows, total)).collect();
+                sets_and_rows().map(|(name, rows)| describe(name, rows, total)).collect();
             let fields = json!({ "dataset_id": dataset.id, "seed": self.seed, "sets": described });
             context.print(&Document::new("tessera.split_sets/1", fields))?;
         }
-        let reasons = named().filter(|(_, rows)| rows.is_empty());
+        let reasons = sets_and_rows().filter(|(_, rows)| rows.is_empty());
         let reasons: Vec<String> = reasons.map(|(name, _)| plan.why_empty(name, total)).collect();
         if !reasons.is_empty() {
             for reason in reasons {

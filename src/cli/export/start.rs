@@ -9,7 +9,6 @@ use tessera_model::{
     SavedView, Search, Selection,
 };
 
-use crate::cli::exit::MAY_HAVE_STARTED;
 use crate::cli::prelude::*;
 use crate::{
     cli::{
@@ -279,7 +278,7 @@ fn record_failure(recorder: &mut JobRecorder<'_>, failure: Failure) -> CliError 
     recorder.set_failed(&failure);
     let may_have_started = failure.may_have_taken_effect();
     let error = CliError::from(failure);
-    if may_have_started { error.with_code(MAY_HAVE_STARTED) } else { error }
+    if may_have_started { error.with_code("may_have_started") } else { error }
 }
 
 /// Prints the export, or only its ID with `--quiet`.

@@ -60,7 +60,7 @@ pub use search::RelaxedSearch;
 pub use service_data::LoginState;
 pub use service_data::{PictureCache, PictureResult, ServiceData};
 pub use setup::{LoginSetup, ReopenCommand, Setup, StartView};
-pub use tagging::Tagging;
+pub use tagging::{Tagging, tag_of_key};
 pub use view::{
     Computed, QueryImage, RecentImages, SearchHistory, Tab, Tabs, Tile, View, detail_picture_view,
     full_size_link,

@@ -144,22 +144,20 @@ fn tags_of_preview(preview: &Preview) -> UserTags {
     UserTags { tags, rating: preview.rating }
 }
 
-impl App {
-    /// Returns the name of the tag with this key: the user's own tags in the order of their creation.
-    pub fn tag_of_key(&self, key: usize) -> Option<&SafeText> {
-        let dataset = self.dataset()?.id;
-        if kept_tags::are_kept(self) {
-            return self.tagging.kept.name_of_key(dataset, key);
-        }
-        let tags = self.tagging.tags_of(dataset).iter().filter(|tag| tag.color.is_some());
-        let mut tags = tags.filter(|tag| ![PICKED, REJECTED].contains(&tag.name.as_str()));
-        tags.nth(key).map(|tag| &tag.name)
+/// Returns the name of the tag with this key: the user's own tags in the order of their creation.
+pub fn tag_of_key(app: &App, key: usize) -> Option<&SafeText> {
+    let dataset = app.dataset()?.id;
+    if kept_tags::are_kept(app) {
+        return app.tagging.kept.name_of_key(dataset, key);
     }
+    let tags = app.tagging.tags_of(dataset).iter().filter(|tag| tag.color.is_some());
+    let mut tags = tags.filter(|tag| ![PICKED, REJECTED].contains(&tag.name.as_str()));
+    tags.nth(key).map(|tag| &tag.name)
 }
 
 /// Returns what an action does. An action of a tag names the tag.
 pub(in crate::app) fn help_of(app: &App, action: Action) -> Cow<'static, str> {
-    match action.tag_key().and_then(|key| app.tag_of_key(key)) {
+    match action.tag_key().and_then(|key| tag_of_key(app, key)) {
         Some(name) => Cow::Owned(format!("Add the tag {name}, or remove it")),
         None => Cow::Borrowed(action.help()),
     }
@@ -197,7 +195,7 @@ pub(in crate::app) fn tag(app: &mut App, action: Action) {
         Action::Reject => Some(REJECTED.to_owned()),
         _ => action
             .tag_key()
-            .and_then(|key| app.tag_of_key(key))
+            .and_then(|key| tag_of_key(app, key))
             .map(|name| name.received().to_owned()),
     };
     let (target, item, has_tag) = tag_target(app, name.as_deref());

@@ -5,7 +5,9 @@ use tessera_config::input::KeyContext;
 
 use crate::ui::prelude::*;
 use crate::{
-    app::{Dialog, Level, availability, model_offer, suggested_actions::suggested_actions},
+    app::{
+        Dialog, Level, availability, model_offer, suggested_actions::suggested_actions, tag_of_key,
+    },
     drawing::{ClickTarget, Painter, field_area},
 };
 
@@ -108,7 +110,7 @@ fn tagging_hint(app: &App) -> Option<String> {
         (false, true) => "tag the selection",
         (false, false) => "tag",
     };
-    let tags = (0..9).map_while(|key| app.tag_of_key(key));
+    let tags = (0..9).map_while(|key| tag_of_key(app, key));
     let tags: Vec<String> =
         (1..).zip(tags).map(|(key, name): (usize, _)| format!("{key} {name}")).collect();
     let keys = if app.has_local_service() {

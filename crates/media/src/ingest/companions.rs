@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sidecar_belongs_to_the_picture_of_its_name_and_to_that_of_takeout() {
+    fn a_sidecar_whose_cut_off_name_fits_two_pictures_belongs_to_the_picture_of_its_name() {
         let folder = tempfile::tempdir().unwrap();
         let root = &folder.path().canonicalize().unwrap();
         let name = "x".repeat(46);
@@ -350,10 +350,10 @@ mod tests {
             fs::write(root.join(file), file).unwrap();
         }
         let mut finder = CompanionFinder::default();
-        for file in [&picture, &mask] {
+        for (file, expected) in [(&picture, vec![&*sidecar]), (&mask, Vec::new())] {
             let found = finder.find(root, Path::new(file));
-            assert_eq!(names(&found.shared_sidecars[0].1, root), [&*picture, &*mask]);
-            assert!(found.sidecars.is_empty());
+            assert_eq!(names(&found.sidecars, root), expected, "{file}");
+            assert!(found.shared_sidecars.is_empty());
         }
     }
 

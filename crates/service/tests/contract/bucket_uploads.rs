@@ -116,7 +116,7 @@ async fn a_member_whose_key_would_be_too_long_is_skipped() {
     service.added(archived("set.zip", zip(&members))).await;
     let record = service.record().await;
     assert_eq!((&record["status_new"], &record["n_images"]), (&json!("PARTIAL INDEX"), &json!(13)));
-    assert_eq!(uploaded(&storage), ["json", "unpacked/n015.png"]);
+    assert_eq!(uploaded(&storage), ["json", "skipped.json", "unpacked/n015.png"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -286,7 +286,9 @@ async fn a_missing_folder_is_shown_and_comes_back() {
         assert_eq!(service.names("").await, names, "the index can be read");
         // A mount point is empty, and then contains a file that is not of the dataset.
         fs::create_dir_all(folder).unwrap();
-        stray.map(|name| fs::write(folder.join(name), "x").unwrap());
+        if let Some(name) = stray {
+            fs::write(folder.join(name), "x").unwrap();
+        }
     }
     let (status, problem) = service.manage("/rescan").await;
     assert_eq!(status, 409, "{problem}");

@@ -202,7 +202,7 @@ const SOUTH: NegativeDirection = NegativeDirection { field: GPS_LATITUDE_REF, le
 const WEST: NegativeDirection = NegativeDirection { field: GPS_LONGITUDE_REF, letter: ['W', 'w'] };
 
 /// Reads degrees from up to three numbers. Returns `None` if the degrees exceed the limit. Cameras that write minutes
-/// with decimals leave out the seconds, or write zero by zero.
+/// with decimals write no seconds, or zero divided by zero.
 fn degrees(fields: &Fields, tag: u16, negative: &NegativeDirection, limit: f64) -> Option<f64> {
     let numbers = fields.numbers(tag, 3)?;
     let part = |index| numbers.get(index).copied().filter(|part: &f64| !part.is_nan());

@@ -78,10 +78,10 @@ fn lists_of_annotations_belong_to_the_boxes() {
         (
             r#"{"bbox": [[1, 2, 3, 4], [1, 2, 3, 4]], "label": ["a", "b"], "score": [0.5, null],
                 "polygons": [[[1, 2, 4, 2, 4, 6]], []], "keypoints": [[], [1, 2, 2]],
-                "mask": [null, {"size": [9, 9], "counts": "07j2"}], "is_crowd": [false, true]}"#,
+                "mask": [null, {"size": [10, 10], "counts": "07j2"}], "is_crowd": [false, true]}"#,
             &[
                 r#"a 0.01 0.01 0.03 0.02{"score":0.5,"polygons":[[1.0,2.0,4.0,2.0,4.0,6.0]]}"#,
-                r#"b 0.01 0.01 0.03 0.02{"mask":{"size":[9,9],"counts":"07j2"},"keypoints":[1.0,2.0,2.0],"is_crowd":true}"#,
+                r#"b 0.01 0.01 0.03 0.02{"mask":{"size":[10,10],"counts":"07j2"},"keypoints":[1.0,2.0,2.0],"is_crowd":true}"#,
             ][..],
             "",
         ),
