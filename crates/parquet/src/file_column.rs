@@ -107,7 +107,7 @@ impl ParquetFile {
 
     /// Returns the files of up to `count` rows, starting at row `first` (counted from 0). If the files are large, fewer
     /// rows are returned, but at least one. A row or item without a file gives `None`, and so does an item of a list
-    /// for which there is no room.
+    /// that does not fit in the limit.
     pub fn files(
         &self,
         column: FileColumn,

@@ -5,7 +5,7 @@ use std::{
     ffi::OsStr,
     fmt,
     fs::File,
-    io::{self, Error, ErrorKind, Read, Seek},
+    io::{self, Error, ErrorKind, Read, Seek, SeekFrom},
     os::{fd::OwnedFd, unix::ffi::OsStrExt as _},
     path::{Component, Path, PathBuf},
 };
@@ -44,6 +44,35 @@ pub trait SourceFile: Read + Seek + Send {
     /// Returns another handle with the same position if the file is on this machine.
     fn on_this_machine(&self) -> Option<io::Result<File>> {
         None
+    }
+}
+
+/// A file whose errors are observed where it is read. `on_error` returns the error that the reader gets.
+pub(crate) struct ObservedFile<F> {
+    pub file: Box<dyn SourceFile>,
+    pub on_error: F,
+}
+
+impl<F: Fn(io::Error) -> io::Error> Read for ObservedFile<F> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.file.read(buffer).map_err(&self.on_error)
+    }
+}
+
+impl<F> Seek for ObservedFile<F> {
+    /// A damaged file may lead to a position before its start, so `on_error` does not get the errors of this function.
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
+impl<F: Fn(io::Error) -> io::Error + Send> SourceFile for ObservedFile<F> {
+    fn length(&self) -> io::Result<u64> {
+        self.file.length()
+    }
+
+    fn version(&self) -> io::Result<Option<i64>> {
+        self.file.version()
     }
 }
 

@@ -7,7 +7,7 @@
 use std::{
     cell::Cell,
     fs::{self, File},
-    io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom},
+    io::{self, BufReader, ErrorKind, Read},
     path::{Path, PathBuf},
     rc::Rc,
     sync::atomic::AtomicBool,
@@ -24,6 +24,7 @@ use zip::{
 
 use super::{
     SourceFile,
+    original_files::ObservedFile,
     unpacker::{LINK, MemberError, SourceFailure, Unpacker},
     zip_member::{ZipContents, open_member, unmarked_name, zip_name},
 };
@@ -101,7 +102,9 @@ pub fn unpack_into(
 ) -> Result<UnpackReport, UnpackError> {
     let failure = SourceFailure::default();
     let open = || -> io::Result<Box<dyn SourceFile>> {
-        Ok(Box::new(ArchiveSource { file: open()?, failure: failure.clone() }))
+        let failure = failure.clone();
+        // Decoders report each error as damage, so the reason why the file cannot be read is kept.
+        Ok(Box::new(ObservedFile { file: open()?, on_error: move |cause| failure.keep(cause) }))
     };
     let file = open().map_err(UnpackError::Io)?;
     let unpacker = Unpacker::new(target, limits, failure.clone(), stop);
@@ -113,35 +116,6 @@ pub fn unpack_into(
         tar => unpack_tar(tar, file, &mut unpacker),
     };
     unpacker.finish(end)
-}
-
-/// The file of an archive. It keeps the reason why it cannot be read, which decoders report as damage.
-struct ArchiveSource {
-    file: Box<dyn SourceFile>,
-    failure: SourceFailure,
-}
-
-impl Read for ArchiveSource {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.file.read(buffer).map_err(|cause| self.failure.keep(cause))
-    }
-}
-
-impl Seek for ArchiveSource {
-    /// A damaged archive may lead to a position before its start, so an error here is no failure of the file.
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.file.seek(to)
-    }
-}
-
-impl SourceFile for ArchiveSource {
-    fn length(&self) -> io::Result<u64> {
-        self.file.length()
-    }
-
-    fn version(&self) -> io::Result<Option<i64>> {
-        self.file.version()
-    }
 }
 
 /// Unpacks to a folder, which is emptied first.
@@ -402,7 +376,7 @@ impl<R: Read> Read for MeteredReader<R> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{Cursor, Write as _};
+    use std::io::{Cursor, Seek, SeekFrom, Write as _};
 
     use zip::{ZipWriter, write::SimpleFileOptions};
 

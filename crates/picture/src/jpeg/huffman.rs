@@ -120,7 +120,7 @@ impl<'a> BitReader<'a> {
     pub fn position(&self) -> (usize, u32) {
         let buffered = u64::from(self.count).saturating_sub(self.padding) as u32;
         let at = (0..buffered.div_ceil(8)).fold(self.at, |at, _| {
-            // A zero after FF only marks that FF is no marker.
+            // A zero after FF only says that FF does not begin a marker.
             let is_stuffed = self.bytes.get(..at).is_some_and(|read| read.ends_with(&[0xFF, 0]));
             at - if is_stuffed { 2 } else { 1 }
         });

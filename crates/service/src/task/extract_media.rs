@@ -61,7 +61,7 @@ enum ExtractError {
     Skipped(String),
     /// The system cannot read the file now, which says nothing about its content. The message says why.
     Unread(String),
-    /// The source cannot be reached, or there is no space for the file, which says nothing about the file.
+    /// The source cannot be reached, or the disk has no space for the file. Neither says anything about the file itself.
     Unavailable(io::Error),
 }
 

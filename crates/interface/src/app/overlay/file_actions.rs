@@ -147,8 +147,8 @@ pub fn planned(app: &mut App, dataset: DatasetId, preview: Box<FileActionPreview
     }
 }
 
-/// Reports what an action has done. What was selected for it is deselected if all of the files have left the dataset.
-/// Otherwise it stays, so that the user can try the other files again.
+/// Reports what an action has done. The selection of the action is removed from the basket if all of its files have left
+/// the dataset. If some files stay, the selection stays too, so that the user can try these files again.
 pub fn finished(app: &mut App, dataset: DatasetId, outcome: &Outcome) {
     let leaving = app.baskets.leaving.remove(&dataset).filter(|_| outcome.is_whole());
     let deselect = |leaving: Selection| {

@@ -147,7 +147,7 @@ impl QueryDraft {
         self.push_undo();
         self.rows = rows;
         (self.cursor, self.field) = (0, None);
-        // A text that is no query yet is nowhere else.
+        // A text that is not valid yet exists only here, so it is kept.
         self.json.take_if(|json| json.problem.is_none());
     }
 

@@ -3,13 +3,15 @@
 //! now.
 
 use std::{
-    io::{self, Error, ErrorKind, Read, Seek, SeekFrom},
+    io::{self, Error, ErrorKind},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
 
 use super::sidecar_reader::SidecarData;
-use crate::ingest::{OriginalFiles, SourceFile, is_denied, is_unavailable};
+use crate::ingest::{
+    OriginalFiles, SourceFile, is_denied, is_unavailable, original_files::ObservedFile,
+};
 
 /// Opens the files of a source, and notes the errors of reading them.
 pub(super) struct ObservedFiles<'a> {
@@ -54,38 +56,15 @@ impl OriginalFiles for ObservedFiles<'_> {
     fn open_file(&self, relative: &Path) -> io::Result<Box<dyn SourceFile>> {
         let file = self.files.open_file(relative);
         let file = file.inspect_err(|cause| note(&self.errors, relative, cause))?;
-        Ok(Box::new(ObservedFile { file, path: relative.to_owned(), errors: self.errors.clone() }))
+        let (path, errors) = (relative.to_owned(), self.errors.clone());
+        let on_error = move |cause| {
+            note(&errors, &path, &cause);
+            cause
+        };
+        Ok(Box::new(ObservedFile { file, on_error }))
     }
 
     fn is_remote(&self) -> bool {
         self.files.is_remote()
-    }
-}
-
-struct ObservedFile {
-    file: Box<dyn SourceFile>,
-    path: PathBuf,
-    errors: ReadErrors,
-}
-
-impl Read for ObservedFile {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        self.file.read(out).inspect_err(|cause| note(&self.errors, &self.path, cause))
-    }
-}
-
-impl Seek for ObservedFile {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.file.seek(to)
-    }
-}
-
-impl SourceFile for ObservedFile {
-    fn length(&self) -> io::Result<u64> {
-        self.file.length()
-    }
-
-    fn version(&self) -> io::Result<Option<i64>> {
-        self.file.version()
     }
 }

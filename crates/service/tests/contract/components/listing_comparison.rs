@@ -41,6 +41,21 @@ fn a_listing_is_compared_over_the_ends_of_its_parts() {
     assert_eq!(compare(&[&[("b", 1)], &[("a", 1)]], &[("b", 1)]), Unordered);
 }
 
+#[test]
+fn a_file_that_could_not_be_read_is_different_only_once_it_can_be_read() {
+    let file = ScannedFile { path: "a".into(), stat: stat(1) };
+    let (path, mut unread) = known("a".to_owned(), 1);
+    unread.stat = unread.stat.unread();
+    for (is_readable, expected) in
+        [(false, ListingComparison::Same), (true, ListingComparison::Different)]
+    {
+        let (parts, files) = ([Ok(vec![file.clone()])], [Ok((path.clone(), unread))]);
+        let compared = compare_listing(parts.into_iter(), files.into_iter(), |_| is_readable);
+        let Ok::<_, Infallible>(compared) = compared;
+        assert_eq!(compared, expected);
+    }
+}
+
 /// The most memory that this process had, in KiB.
 fn peak() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
