@@ -169,7 +169,11 @@ impl Program {
 
     /// Waits until the screen no longer shows `words`.
     pub fn wait_until_gone(&self, words: &str) {
-        self.wait_until(words, |output| !output.parser.screen().contents().contains(words));
+        self.wait_until(words, |output| {
+            // Within a frame that draws everything again, the screen is empty for a moment.
+            let is_whole = output.bytes.rfind("\x1b[?2026l") >= output.bytes.rfind("\x1b[?2026h");
+            is_whole && !output.parser.screen().contents().contains(words)
+        });
     }
 
     /// Waits until `words` are written after `start`.
