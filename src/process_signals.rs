@@ -1,6 +1,6 @@
-//! Lists the signals that end this process, and finds out which signals it ignores since its start. `nohup` ignores
-//! hang-ups, and a shell without job control ignores interrupts of programs in the background. Such a signal stays
-//! ignored.
+//! Lists the signals that end this process, and finds out which of them were ignored when the process started. `nohup`
+//! ignores hang-ups, and a shell without job control ignores interrupts of programs in the background. Such a signal
+//! stays ignored.
 
 use std::{fs, future::pending, io, sync::Arc};
 

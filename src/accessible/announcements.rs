@@ -86,8 +86,8 @@ impl Announcements {
         lines
     }
 
-    /// Returns the lines that are not known, without all but the first items of a long pane. The item under the cursor
-    /// is always among them.
+    /// Returns the lines that were not read yet. Of a long pane, only the first items are returned. The item under the
+    /// cursor is always included.
     fn new_lines(
         &mut self,
         reading: &Reading,

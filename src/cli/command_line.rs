@@ -280,7 +280,7 @@ impl CliCommand {
         }
     }
 
-    /// Whether the command runs until it is ended, and its changes are not known before.
+    /// Whether the command runs until the user ends it, so that its changes are not known in advance.
     fn is_session(&self) -> bool {
         match self {
             Self::Interface(InterfaceCommand::Init(init)) => init.is_interactive(),

@@ -104,7 +104,7 @@ impl DuplicatesOptions {
     }
 }
 
-/// Says how much there is, and what the rule does not decide.
+/// Prints how many copies there are and how many bytes they take, and which groups the rule does not decide.
 fn describe(context: &Context, groups: &[DuplicateGroup]) {
     let copies: usize = groups.iter().map(|group| group.others.len()).sum();
     let copies = count_with_noun(copies, "copy", "copies");

@@ -173,7 +173,7 @@ impl CliError {
             "detail": text(failure.and_then(|failure| failure.detail.as_ref())),
             "remedy": remedy.or_else(|| text(failure.and_then(|failure| failure.remedy.as_ref()))),
             "request": request.map(|(method, path)| json!({ "method": method, "path": path })),
-            // A second request would do a second time what the first one may have done.
+            // Repeating a request that may already have taken effect could apply it twice.
             "retryable": self.exit == Exit::Network && code != Some("may_have_started"),
         })
     }

@@ -14,8 +14,8 @@ use crate::cli::terminal_changes::TerminalChange;
 
 pub use tessera_model::text::format_bytes;
 
-/// The minimum interval between two progress lines if there is no terminal: after at least another tenth was done, and
-/// otherwise.
+/// The minimum interval between two progress lines if there is no terminal: the first if the progress has grown by a
+/// tenth or more, and the second otherwise.
 const LINE_INTERVALS: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(30)];
 /// The shortest time between two updates of a progress bar in a terminal.
 const REDRAW_INTERVAL: Duration = Duration::from_millis(100);

@@ -53,8 +53,8 @@ static TITLE_CHANGED: AtomicBool = AtomicBool::new(false);
 
 /// How long to wait for room in a terminal that accepts no output.
 const WAIT_FOR_ROOM: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
-/// How often restoring waits for room, half a second in all. Waits are counted instead of timed, because a loaded
-/// machine may need longer than that to run this thread at all.
+/// The maximum number of times that restoring waits for room, which is half a second in total. The waits are counted
+/// instead of timed, because a loaded machine may need longer than half a second to run this thread at all.
 const MAX_WAITS: usize = 25;
 
 /// The largest screen that is drawn. The rest of a larger screen stays empty.

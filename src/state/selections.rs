@@ -210,7 +210,8 @@ enum DetailsId {
     MediaItem(MediaId),
 }
 
-/// The details of each entry, with its position in the file. Several parts of a cluster have details in their order.
+/// The details of each entry, with its position in the file. If a cluster has several parts, its details are in the
+/// order of the parts.
 type DetailsById = BTreeMap<DetailsId, VecDeque<(usize, EntryDetails)>>;
 
 fn read_details(document: &Value) -> Result<DetailsById, String> {

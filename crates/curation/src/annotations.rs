@@ -1,5 +1,5 @@
-//! Follows an action in the annotation files that name its files among others: entries of files that left are removed,
-//! and entries of files that moved get the new name. The old file stays beside the new one.
+//! Changes the annotation files that name the files of an action among other files: entries of files that left are
+//! removed, and entries of files that moved get the new name. The old file stays beside the new one.
 
 use std::{
     collections::{HashMap, HashSet},

@@ -84,7 +84,7 @@ impl DuplicateImage {
         self.marks_beyond(&[])
     }
 
-    /// Returns the marks of what none of the other images has.
+    /// Returns the marks for what this image has and none of the other images has.
     fn marks_beyond(&self, others: &[Self]) -> String {
         let is_new = |tag: &&String| !others.iter().any(|other| other.has_tag(tag));
         let has_new_label = self

@@ -134,9 +134,9 @@ pub(crate) fn remove_copy(path: &Path, other: &Path) -> io::Result<()> {
     remove_verified(path, other)
 }
 
-/// Removes a file whose bytes were found in another one. Both names may lead to one file, because a folder may have
-/// become a link or a mount of the other one. Such a file stays. Moves and undos remove a file with bytes of its own
-/// only here or in `exchange`.
+/// Removes a file whose bytes were found in another file. The file stays if both names lead to the same file, because a
+/// folder may have become a link to the other folder or a mount of it. Moves and undos remove a file that has its own
+/// bytes only here or in `exchange`.
 fn remove_verified(path: &Path, other: &Path) -> io::Result<()> {
     if FileContent::of(other).is_err() || is_same_entry(path, other)? {
         let other = other.display();

@@ -265,9 +265,9 @@ pub enum NameRule {
     IgnoresCase,
 }
 
-/// Finds out how the disk of a folder compares names, by looking at an existing name in other case: in the folder, or
-/// else in the folders above it on the same disk. Nothing is written. Without a name to look at, the stricter rule
-/// holds.
+/// Finds out how the disk of a folder compares names, by looking up an existing name in another case. The name is in
+/// the folder, or else in a folder above it on the same disk. Nothing is written. If there is no name to look up, the
+/// disk is assumed to ignore case, which is stricter.
 pub fn name_rule(folder: &Path) -> NameRule {
     let device = |folder: &Path| fs::metadata(folder).map(|it| it.dev()).ok();
     let mut existing = folder.ancestors().filter(|folder| folder.is_dir()).peekable();

@@ -99,11 +99,12 @@ impl Basket {
         change
     }
 
-    /// Selects the media items of these clusters that are not selected, instead of those that are. A cluster with some
-    /// selected members is selected without them, and of a cluster with excluded members, exactly these are selected.
-    /// Returns the number of clusters that another search has selected with other filters. They stay as they are,
-    /// because only the service knows their members. The entries that these clusters contain are removed from
-    /// `unplaced`. The change is merged into the last undo step unless it begins one.
+    /// Selects the media items of these clusters that are not selected, instead of those that are. If some members of a
+    /// cluster are selected, the cluster is selected without these members. If a cluster is selected with exclusions,
+    /// only the excluded members are selected. Returns the number of clusters that another search has selected with
+    /// other filters. Such clusters stay as they are, because only the service knows their members. The entries that
+    /// these clusters contain are removed from `unplaced`. The change is merged into the last undo step unless it
+    /// begins one.
     pub fn select_rest(
         &mut self,
         clusters: &[Cluster],

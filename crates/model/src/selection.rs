@@ -230,8 +230,8 @@ impl Selection {
         self.selected_parts_of(part.cluster).find(|it| it.covers(part))
     }
 
-    /// Returns the cluster of which a selected part contains an item, as far as this is known. `within` is the part in
-    /// which the item was found.
+    /// Returns the selected cluster that is known to contain an item. `within` is the part of a cluster in which the
+    /// item was found.
     pub fn cluster_containing(
         &self,
         item: MediaId,

@@ -30,7 +30,7 @@ impl Members {
         Self::Found { filters: search.filters.clone(), caption }
     }
 
-    /// Whether these are known to contain the others, which are members of the same cluster.
+    /// Whether these members are known to include all `others`, which are members of the same cluster.
     fn contain(&self, others: &Self) -> bool {
         let Self::Found { filters, caption } = self else { return false };
         match others {

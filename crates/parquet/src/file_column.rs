@@ -44,7 +44,7 @@ impl FileColumn {
     }
 }
 
-/// The files or paths of a row, of which a row without a list has one.
+/// The files or paths of a row. A row without a list has exactly one.
 type RowValues = Vec<Option<Vec<u8>>>;
 
 /// Receives the values of a row. Returns whether to continue.

@@ -19,8 +19,8 @@ const PIXELS: [u8; 4] = *b"IDAT";
 const MAX_TEXT_BYTES: usize = 1 << 20;
 /// The longest keyword, by the PNG specification.
 const MAX_KEYWORD_BYTES: usize = 79;
-/// The number of texts, and their size together, from which on further texts are ignored, because a hostile file can
-/// have millions of texts, and texts can be compressed a thousandfold.
+/// The maximum number of texts, and the maximum of their total size. Further texts are ignored, because a hostile file
+/// can contain millions of texts, and texts can be compressed a thousandfold.
 const MAX_TEXTS: usize = 1_000;
 const MAX_TEXTS_BYTES: usize = 16 << 20;
 /// The start of the keywords of texts in which `ImageMagick` and other programs store blocks of metadata as hexadecimal

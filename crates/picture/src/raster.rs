@@ -366,8 +366,8 @@ pub fn largest_picture(bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
     Some(Cow::Owned(parts.concat()))
 }
 
-/// Returns a bitmap of an ICO with a complete mask, of which programs cut off or omit parts. The mask of a bitmap with
-/// alpha hides nothing, as in other programs. Returns `None` for a bitmap that is compressed or damaged.
+/// Returns a bitmap of an ICO with a complete mask, because some programs omit the mask or cut it off. As in other
+/// programs, the mask of a bitmap with alpha hides nothing. Returns `None` for a bitmap that is compressed or damaged.
 fn with_mask(bitmap: &[u8]) -> Option<Vec<u8>> {
     let number = |at| little_endian(bitmap, at);
     let (header, width, height, bits) = (number(0)?, number(4)?, number(8)? / 2, number(12)? >> 16);
@@ -388,7 +388,8 @@ fn with_mask(bitmap: &[u8]) -> Option<Vec<u8>> {
     Some(complete)
 }
 
-/// Returns a GIF whose screen has room for its first frame, of which the decoder would show only a part.
+/// Returns a GIF whose screen is large enough for its first frame, because the decoder would otherwise show only a part
+/// of the frame.
 pub fn with_room_for_frame(gif: &[u8]) -> Cow<'_, [u8]> {
     match screen_with_room(gif) {
         Some(screen) => {

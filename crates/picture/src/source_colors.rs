@@ -32,8 +32,8 @@ const PROBES: [[u8; 3]; 8] = [
 /// Plausible exponents of samples in 100,000ths, and the exponents that programs write for sRGB.
 const USUAL_EXPONENTS: RangeInclusive<u32> = 20_000..=200_000;
 const SRGB_EXPONENTS: RangeInclusive<u32> = 43_000..=48_000;
-/// Twice the area of the triangle of primaries from which on they make sense, in squares of 100,000ths. That of sRGB
-/// has 2,240,000,000.
+/// Twice the minimum area of the triangle of the primaries, in squares of 100,000ths. Smaller triangles are ignored as
+/// meaningless. The value for sRGB is 2,240,000,000.
 const MIN_TWICE_AREA: i64 = 100_000_000;
 /// The largest difference (of 255) for which a conversion is not worth its time.
 const TOLERANCE: u8 = 3;

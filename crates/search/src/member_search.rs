@@ -65,7 +65,7 @@ pub enum MemberOrder {
 #[derive(Clone, Debug)]
 pub enum MemberCondition {
     Labels(LabelRule, Vec<String>),
-    /// The member has the tag with this name from a sidecar, or is one of the rows to which users have given it.
+    /// The member has the tag of this name from a sidecar, or its row is among those that users have given the tag.
     Tag {
         /// The identifier of the name.
         name: TagId,

@@ -239,7 +239,7 @@ impl Deployment {
         Ok(record)
     }
 
-    /// Replaces what is given for a dataset at its opening. It keeps everything else.
+    /// Applies what was given when the dataset was opened: patterns, name and model. All other values stay.
     fn apply_settings(&self, record: &mut DatasetRecord, name: Option<&str>) {
         if let Some(patterns) = &self.settings.patterns {
             record.patterns.clone_from(patterns);
@@ -252,8 +252,8 @@ impl Deployment {
         }
     }
 
-    /// Makes the model in a folder the one of a dataset, and encodes its media in the background. Returns `false`, and
-    /// changes nothing, while another task is running on the dataset.
+    /// Gives a dataset the model in a folder, and encodes its media in the background. Returns `false`, and changes
+    /// nothing, while another task is running on the dataset.
     ///
     /// # Errors
     /// The dataset does not exist, its folder is missing, or all datasets have the same model, because the store is on
@@ -395,7 +395,8 @@ impl Deployment {
         self.tasks.waiting_reason()
     }
 
-    /// Returns why a dataset may have to wait: only a dataset in object storage waits for that.
+    /// Returns why a dataset may have to wait. Unreachable object storage delays only datasets that are in object
+    /// storage.
     pub(crate) fn waiting_reason_of(&self, dataset: &DatasetRecord) -> Option<&'static str> {
         let concerns = |reason: &&str| {
             *reason != STORAGE_UNREACHABLE || storage_location(&dataset.folder).is_some()

@@ -22,8 +22,8 @@ pub struct DeploymentSettings {
     pub readable_roots: Vec<PathBuf>,
     /// The program that decodes the frames of videos, with `ffprobe` beside it. Without it, videos are skipped.
     pub ffmpeg: Option<PathBuf>,
-    /// Which model of the user's own the datasets have whose folders are opened. Without one, texts match captions and
-    /// labels only.
+    /// The user's own model, which the datasets of opened folders get. Without a model, texts match captions and labels
+    /// only.
     pub model: ModelChoice,
     /// The language of the captions in folders that are added. `None` keeps the language that was chosen before.
     pub caption_language: Option<LanguageChoice>,

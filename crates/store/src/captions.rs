@@ -182,7 +182,8 @@ pub fn caption_counts(connection: &Connection, dataset: DatasetId) -> Result<(u6
     )
 }
 
-/// What a set of media items has, each with the number of media items that have it, the most frequent first.
+/// Values that occur in a set of media items, each with the number of media items that have it. The most frequent value
+/// comes first.
 pub type Counts = Vec<(String, u64)>;
 
 pub fn label_counts(
@@ -233,8 +234,8 @@ pub fn word_counts(
     })
 }
 
-/// Counts in how many media items each value occurs. `values` reads the different values from the columns, which come
-/// after the number of media items in which they are equal.
+/// Counts in how many media items each value occurs. Media items with equal `columns` are read as one row: column 0 is
+/// their number, and the columns follow. `values` returns the distinct values in a row.
 pub(crate) fn count_values(
     connection: &Connection,
     dataset: DatasetId,

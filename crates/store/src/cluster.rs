@@ -164,8 +164,8 @@ pub fn single_item_page(
     Ok(media.into_iter().map(single).collect())
 }
 
-/// Finds a cluster of a granularity, or a group of near-duplicates: the type of its members, what it is a cluster of,
-/// and its rank.
+/// Finds a cluster of a granularity, or a group of near-duplicates. Returns the type of its members, how they were
+/// grouped, and its rank.
 pub fn locate(
     connection: &Connection,
     dataset: DatasetId,

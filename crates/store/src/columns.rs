@@ -25,7 +25,7 @@ pub(super) fn path_from_bytes(bytes: Vec<u8>) -> PathBuf {
 pub(super) const UPLOADS: &str = "uploads";
 pub(super) const OPENED_ARCHIVES: &str = "archives";
 
-/// Begins a stored folder that is inside the index folder. No path of a file in a dataset begins so.
+/// The prefix of a stored folder that is inside the index folder. No path of a file in a dataset begins with it.
 const IN_INDEX_FOLDER: &str = "./";
 
 /// Returns the form in which columns store the folder of a source. Uploads and opened archives are stored without the

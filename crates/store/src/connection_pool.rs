@@ -112,7 +112,7 @@ impl Outage {
         let mut asked = self.lock();
         match *asked {
             Some(at) if at.elapsed() < OUTAGE_PAUSE => Err(QueryError::Unresponsive),
-            // This call asks, and others fail until the pause is over again.
+            // This call asks the server, and other calls fail until another pause has passed.
             Some(_) => {
                 *asked = Some(Instant::now());
                 Ok(())

@@ -373,7 +373,7 @@ pub fn of_file(connection: &Connection, source: i64, path: &Path) -> Result<Opti
     Ok(None)
 }
 
-/// An image that has a near-duplicate, with what decides of which images.
+/// An image that has a near-duplicate, with what decides which images are its near-duplicates.
 #[derive(Clone, Debug)]
 pub struct SimilarImage {
     pub media: MediaRecord,

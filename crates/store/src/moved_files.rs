@@ -1,4 +1,4 @@
-//! Gives the tags of files that were moved to the media items of the files at their new paths, which are found by their
+//! Keeps the tags of files that were moved. The tags go to the media items at the new paths, which are found by their
 //! content.
 
 use std::collections::{HashMap, HashSet};
@@ -36,9 +36,9 @@ pub fn known_copies(connection: &Connection, dataset: DatasetId) -> Result<Known
     Ok(KnownCopies(copies))
 }
 
-/// Gives the tags of moved files to the files that were not there before. Tags of files that are missing otherwise
-/// stay, because the files may come back. From then on, these files are found only by their paths: a file that has the
-/// same content is a copy.
+/// Gives the tags of moved files to the files at their new paths. The tags of all other missing files stay, because the
+/// files may come back. Such files are found only by their paths from then on, because a file with the same content is
+/// a copy.
 pub fn follow_moved(
     transaction: &Transaction,
     dataset: DatasetId,
@@ -53,7 +53,7 @@ pub fn follow_moved(
     increase_revision(transaction, dataset)
 }
 
-/// Gives the tags of a file beside the dataset to the files with the same content, which may be anywhere.
+/// Gives the tags that the tag file of a dataset lists to the files with the same content, wherever they are.
 pub(crate) fn find_imported(transaction: &Transaction, dataset: DatasetId) -> Result<()> {
     find_moved(transaction, dataset, &KnownCopies(HashSet::new())).map(|_| ())
 }
@@ -69,8 +69,8 @@ struct LostTags {
     given: UserTags,
 }
 
-/// Finds the media items of lost tags: first by their content, and then by their path. Returns the former media items
-/// of the others, if they have a content.
+/// Finds the media items of lost tags: first by their content, and then by their path. For lost tags that were not
+/// found, returns the former media items, unless they can be found only by their path anyway.
 fn find_moved(
     transaction: &Transaction,
     dataset: DatasetId,
@@ -167,8 +167,9 @@ impl Candidates {
         Ok(candidates)
     }
 
-    /// Returns a media item with the same content for each of the lost tags that have one, by their number. Several
-    /// files with the same content may have been moved together, and then the ends of their paths decide.
+    /// Pairs lost tags with media items that have the same content. Returns the media items by the number of the lost
+    /// tags. Several files with the same content may have been moved together. In this case, the ends of their paths
+    /// decide.
     fn pair_by_content(&mut self, lost: &[LostTags]) -> HashMap<usize, Uuid> {
         let mut groups: HashMap<_, Vec<usize>> = HashMap::new();
         for (number, lost) in lost.iter().enumerate() {

@@ -141,7 +141,7 @@ pub fn import(
     moved_files::find_imported(transaction, dataset)
 }
 
-/// Adds the tags of `other`, whose rating counts only where there is none.
+/// Adds the tags of `other`. The rating of `other` is used only if there is no rating.
 fn merge(given: &mut UserTags, other: &UserTags) {
     for tag in &other.tags {
         if !given.tags.contains(tag) {

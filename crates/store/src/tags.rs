@@ -67,7 +67,8 @@ pub(crate) fn restore(
     insert(transaction, dataset, tags.iter().map(|tag| (&*tag.name, Some(tag)))).map(drop)
 }
 
-/// Creates those tags that do not exist, some of which were stored before. Returns the names of the created ones.
+/// Creates the tags that do not exist yet. A tag that was stored before gets its former identifier and color. Returns
+/// the names of the created tags.
 fn insert<'a>(
     transaction: &Transaction,
     dataset: DatasetId,
@@ -579,7 +580,7 @@ fn bring_back(
     query::execute(transaction, sql, params![dataset.0, tag.name, row])
 }
 
-/// Creates those of the tags that media items have, and deletes the others.
+/// Creates the given tags that a media item has, and deletes the definitions of all other given tags.
 fn define_used(transaction: &Transaction, dataset: DatasetId, names: &[String]) -> Result<()> {
     if names.is_empty() {
         return Ok(());

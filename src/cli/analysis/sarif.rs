@@ -27,7 +27,7 @@ pub(super) fn count_findings(checks: &[Check<'_>]) -> usize {
 }
 
 /// Returns the findings as the text of a SARIF file. A finding is an error if its check failed, and a warning if the
-/// limit allows it. Errors come first, so that a file that is cut off has them.
+/// limit allows it. Errors come first, so that they are kept if the list is truncated.
 pub(super) fn log(dataset: &str, checks: &[Check<'_>]) -> String {
     let mut rules: Vec<Rule> = Vec::new();
     for check in checks {

@@ -86,7 +86,7 @@ impl DatasetSplitOptions {
     ) -> CliResult {
         let context = connection.context;
         let existing = existing_file(self.force);
-        // The division can take minutes, so what can be refused is refused before.
+        // The division can take minutes, so everything that can be refused is checked first.
         let names = plan.sets.iter().map(|set| &set.name);
         let taken = connection.state.taken_names(names, dataset.id)?;
         if existing == ExistingFile::Keep {

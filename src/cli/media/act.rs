@@ -377,8 +377,8 @@ async fn run_from_journal(
     Ok(if outcome.is_whole() { Exit::Done } else { Exit::Incomplete })
 }
 
-/// Fails if the user names another folder than the one of the last action. Actions are reverted in their order, also if
-/// they were on several folders.
+/// Fails if the user names a folder in which the last action did not happen. Actions are always reverted in their
+/// order, even if they happened in different folders.
 fn require_in_folder(folder: &Path, steps: &[Step], name: &str, last: &SafeText) -> CliResult<()> {
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     let is_inside = |path: &PathBuf| path.starts_with(&folder);

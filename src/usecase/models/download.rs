@@ -22,7 +22,7 @@ impl From<HubError> for ModelError {
     }
 }
 
-/// A model that can be had, with what is missing of it.
+/// A model that can be downloaded or made, with what is still missing of it.
 pub struct ModelDownload {
     name: String,
     source: ModelSource,

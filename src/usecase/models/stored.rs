@@ -1,4 +1,4 @@
-//! Loads models, and stores them under names. Come here for what the name of a model means.
+//! Loads models, and stores them under names. Come here to see how the name of a model is resolved.
 
 use std::{
     env, fs, io,

@@ -52,7 +52,7 @@ pub struct Areas {
     pub hints: Rect,
 }
 
-/// The width in columns from which the query builder has an area of its own.
+/// The minimum width of the screen, in columns, at which the query builder has its own area.
 pub const WIDE_COLUMNS: u16 = 160;
 impl Areas {
     pub fn new(app: &App) -> Self {

@@ -301,7 +301,7 @@ fn whole_search_reason(results: &Results) -> Option<String> {
     computed_reason(results).or_else(|| unless(!is_filtered, reason))
 }
 
-/// Returns why media of a service cannot be tagged, for which tags are kept on this machine.
+/// Returns why media cannot be tagged if the service changes no tags, so that the tags are kept on this machine.
 fn kept_tags_reason(app: &App, action: Action) -> Option<String> {
     if action == Action::TagWholeSearch || action.rating().is_some() {
         return Some(
@@ -333,7 +333,7 @@ fn metadata_reason(app: &App, lane: fn(DatasetId) -> Lane) -> Option<String> {
     unless(!is_running, "this is running already; wait until it ends")
 }
 
-/// Returns why no model can be had for the open dataset.
+/// Returns why the open dataset cannot get a model.
 fn model_reason(app: &App) -> Option<String> {
     let jobs = "a model is being applied; 4 goes to the jobs, which show how far it is";
     folder_reason(app, "models are for folders of this machine; open a folder")
@@ -354,7 +354,7 @@ fn map_reason(app: &App) -> Option<String> {
         .or_else(|| status_allows(app, operation))
 }
 
-/// Returns why no media can be chosen that differ most.
+/// Returns why the most different media of the search cannot be selected.
 fn diverse_reason(app: &App) -> Option<String> {
     if app.setup.deployment != DeploymentKind::Local {
         return Some("only media of local folders are compared here; open a folder".to_owned());

@@ -1,8 +1,8 @@
 //! Copies from the focused pane what `y` and a second key choose: id, link, file name, facts, or a
 //! command.
 //!
-//! The runtime copies the text and reports where it is then. A signed link is copied only by the action for links, and
-//! no command contains a secret.
+//! The runtime copies the text, and then reports where the text is. A signed link is copied only by the action for
+//! links, and no command contains a secret.
 
 use serde_json::{Value, json};
 use tessera_model::{Dataset, ExportTaskId, Link, ShellCommand, Status, text::format_bytes};

@@ -65,7 +65,7 @@ impl App {
         }
     }
 
-    /// Returns whether something else than the keymap takes the keys.
+    /// Returns whether something other than the keymap handles the keys.
     fn takes_keys(&self) -> bool {
         self.overlays.is_open() || self.input.jump_mode || self.is_editing_query()
     }

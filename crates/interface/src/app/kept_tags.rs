@@ -1,5 +1,6 @@
 //! Tags of datasets whose service has no requests that change tags. They are kept on this machine: each tag of a
-//! dataset is a selection, which commands and the basket load by the name `tag:NAME`. Ratings have no such form.
+//! dataset is a selection, which commands and the basket load by the name `tag:NAME`. Ratings are not kept, because a
+//! selection cannot represent them.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +13,8 @@ use tessera_model::{
 use crate::app::prelude::*;
 use crate::app::service_data::LoadedState;
 
-/// The number of changes of tags that can be undone. The local service keeps as many changes of a dataset.
+/// The number of changes of tags that can be undone. The local service keeps the same number of changes for each
+/// dataset.
 pub(in crate::app) const MAX_UNDO: usize = 50;
 
 #[derive(Debug, Default)]

@@ -419,7 +419,8 @@ impl Overlays {
         true
     }
 
-    /// Notes whether the user types the path of the focused field. Moving to another field ends it.
+    /// Notes whether the user types the path of the focused field. When another field gets the focus, the note is
+    /// removed.
     fn note_typed_path(&mut self, before: Option<&str>, after: Option<&str>) {
         let is_same_field = before.is_some() && after.is_some();
         self.path_is_typed = is_same_field && (self.path_is_typed || before != after);

@@ -256,9 +256,9 @@ impl App {
         })
     }
 
-    /// Returns the read of what only a local service knows about a dataset. Of the dataset whose status is on screen, it
-    /// shows how far the media are encoded. Of a service at an address, the first response shows whether it is a local
-    /// one.
+    /// Returns the read of what only a local service knows about a dataset. While the dataset whose status is on screen
+    /// is busy, the response shows how many of its media are encoded. For a service at an address, the first response
+    /// shows whether it is a local service.
     fn local_dataset_read(&self) -> Option<ScheduledRead> {
         let is_local = self.has_local_service();
         let busy = self.dataset_of_status().filter(|dataset| is_local && dataset.status.is_busy());

@@ -508,8 +508,8 @@ impl App {
         }
     }
 
-    /// Takes a pinned dataset that was removed from the list. Other failures are not shown, because the log has them and
-    /// the dataset is polled again.
+    /// Handles the failure to load a pinned dataset. A dataset that no longer exists is removed from the list. Other
+    /// failures are not shown, because the log has them and the dataset is polled again.
     fn pinned_dataset_failed(&mut self, id: DatasetId, failure: &Failure) {
         let known = self.service_data.dataset(id).filter(|_| failure.kind == FailureKind::NotFound);
         let Some(name) = known.map(|dataset| dataset.name.clone()) else { return };
@@ -534,7 +534,7 @@ impl App {
         }
     }
 
-    /// Learns from a response whether the service accepts the login. This is called for every response, so that a
+    /// Finds out from a response whether the service accepts the login. This is called for every response, so that a
     /// rejection is shown everywhere at once.
     pub(in crate::app) fn observe_login(&mut self, lane: &Lane, result: &Result<Payload, Failure>) {
         if !lane.carries_login() {

@@ -127,7 +127,8 @@ impl PendingChange {
         if let Request::UndoTags(_, id) = self.request { Some(id) } else { None }
     }
 
-    /// Returns the cluster that this change and perhaps those before it concern, and what they gave to all its members.
+    /// Returns the cluster of this change, and what this change and earlier changes of the same cluster gave to all
+    /// members.
     fn given_to_all(
         &self,
         before: Option<(TaggedItem, UserTags)>,
@@ -354,8 +355,8 @@ fn show_change(app: &mut App, change: &PendingChange, made: &TagChange) {
     reload(app, change, change.item.as_ref().map(|item| &item.search));
 }
 
-/// Makes what depends on tags load again: the counts and, unless it is on screen and shows the change already, each
-/// page.
+/// Invalidates what depends on tags: the counts, and each page, except for the page on screen if that page already
+/// shows the change.
 fn reload(app: &mut App, change: &PendingChange, current: Option<&Search>) {
     if let Some(tags) = app.tagging.tags.get_mut(&change.dataset) {
         tags.invalidate();

@@ -1,7 +1,7 @@
 //! Finds the files that go with a picture or video when it is moved: its sidecars, and files with the same name and
-//! another extension, such as the raw file of a JPEG. The index by which sidecars are read says which pictures a
-//! sidecar describes by its name. JSON and XML with the name of a sample alone is opened, because it can be an
-//! annotation file of many pictures.
+//! another extension, such as the raw file of a JPEG. The file index of the sidecars decides by name which pictures a
+//! sidecar describes. A JSON or XML file that is named only like a sample is opened, because it can be an annotation
+//! file of many pictures.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -39,7 +39,8 @@ pub struct Companions {
 /// Reads each folder once, because a folder can have many files.
 #[derive(Default)]
 pub struct CompanionFinder {
-    /// The companions of the files in a folder by their paths, by the folders of the dataset and of the files.
+    /// The companions of each file, first by the folder of the dataset and the folder of the file, and then by the path
+    /// of the file.
     folders: HashMap<(PathBuf, PathBuf), HashMap<PathBuf, Companions>>,
     /// The media files whose name does not say that they are media.
     recognized: HashSet<PathBuf>,
@@ -80,7 +81,7 @@ fn companions_in(
     let takeout = TakeoutNames::new(&files);
     for name in sidecars {
         let sidecar = parent.join(&name);
-        // A document of another program can have the name that Takeout gives to the one of another picture.
+        // A document of another program can have the name that Takeout gives to the document of another picture.
         let mut pictures = takeout.pictures_of(&files, &sidecar);
         let beside = files.same_name_beside(&sidecar);
         pictures.extend(if beside.is_empty() {

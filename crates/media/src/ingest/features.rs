@@ -26,8 +26,8 @@ impl Features {
         }
     }
 
-    /// Returns the column of images with its name: the first one that is declared as such, or has a usual name. If
-    /// there are no types, any column of files with paths will do, or else the first column that contains a picture.
+    /// Returns the column of images with its name: the first column that is declared as images or has a usual name. If
+    /// the file has no types, this is any column of files with paths, or else the first column that contains a picture.
     pub fn image_column(&self, file: &ParquetFile) -> Option<(String, FileColumn)> {
         let columns = file.file_columns();
         let find = |is_wanted: &dyn Fn(&str, &FileColumn) -> bool| {

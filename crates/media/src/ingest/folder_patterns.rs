@@ -53,9 +53,9 @@ impl FolderPatterns {
         Self::new(&PatternLists { include, exclude })
     }
 
-    /// Whether a file or folder is excluded. Only pictures and videos have to be included, so that their sidecars are
-    /// always read. Folders are not excluded by what is to be included, because they may contain such files. `has_media`
-    /// decides about a file whose name says nothing.
+    /// Whether a file or folder is excluded. Only pictures and videos have to match an `include` pattern, so that their
+    /// sidecars are always read. A folder that matches no `include` pattern is not excluded, because it may contain
+    /// files that do. `has_media` decides about a file whose name says nothing.
     pub(super) fn exclude(
         &self,
         path: &Path,

@@ -299,9 +299,9 @@ pub struct IndexedContent {
 }
 
 impl IndexedContent {
-    /// Opens a file if its content is the indexed one. Its size and time decide, or its hash if the time is different
-    /// or the file has at most `hash_limit` bytes. The size and the entity tag decide about an object in a bucket.
-    /// [`is_changed`] recognizes the error for another content.
+    /// Opens a file if its content is still the indexed one. The size and the time of the file decide. If the time
+    /// differs, or if the file has at most `hash_limit` bytes, its hash decides. For an object in a bucket, the size
+    /// and the entity tag decide. [`is_changed`] recognizes the error for another content.
     pub fn open(
         &self,
         files: &dyn OriginalFiles,
@@ -327,8 +327,8 @@ impl IndexedContent {
         }
         let version = file.version()?;
         if is_remote && let Some(version) = version {
-            // Hashing an object would transfer it twice. Nothing else is known of an object that a manifest names. The
-            // time is not compared, because not every response contains it.
+            // Hashing an object would transfer it twice. For an object that a manifest names, only the size is known.
+            // The time is not compared, because not every response contains it.
             let digits = |version| version % NANOS_PER_SECOND;
             let is_same_tag = digits(version) == digits(self.stat.modified);
             return Ok(is_same_tag || self.stat.modified == 0);

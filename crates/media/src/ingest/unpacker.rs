@@ -386,8 +386,8 @@ fn relative_name(name: &str) -> String {
 /// The longest name of a skipped member that is reported as it is, in characters.
 const MAX_REPORTED_NAME: usize = 256;
 
-/// Returns the name of a skipped member for a report. Of a longer name, both ends are kept, because the extension says
-/// whether a picture is missing, and the number of the member, because names may differ only in between.
+/// Returns the name of a skipped member for a report. A long name is cut in the middle, because its end says whether it
+/// is a picture. Such a name also gets the number of the member, because cut names may be equal.
 fn reported_name(name: &str, number: usize) -> SafeText {
     let length = name.chars().count();
     if length <= MAX_REPORTED_NAME {

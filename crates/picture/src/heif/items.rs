@@ -52,7 +52,7 @@ impl<'a> ItemTable<'a> {
         Some(Self { file, meta, primary })
     }
 
-    /// Returns the box with all properties, and with the lists of which item has which of them.
+    /// Returns the box that contains all properties, and the lists that assign properties to items.
     pub fn properties(&self) -> Option<&'a [u8]> {
         find_box(self.meta, *b"iprp")
     }

@@ -107,8 +107,9 @@ impl<'a> Jpeg<'a> {
         self.header.has_common_layout
     }
 
-    /// Returns the file as decoders need it: with the Huffman tables of the standard (ITU-T T.81, K.3) if it has none of
-    /// its own, with the height in the frame, and with different names for all components. Returns `None` if it is so.
+    /// Returns the file as decoders need it: with the Huffman tables of the standard (ITU-T T.81, K.3) if it has none
+    /// of its own, with the height in the frame, and with different names for all components. Returns `None` if the
+    /// file already has all of this.
     pub fn completed(&self) -> Option<Vec<u8>> {
         let lacks_tables = self.header.lacks_huffman_tables();
         let has_equal_names = self.header.has_equal_names();

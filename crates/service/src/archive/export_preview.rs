@@ -11,7 +11,7 @@ use tessera_model::{
 };
 use tessera_store::media_content::MediaContent;
 
-/// The formats in which objects are all that an image has.
+/// The formats that describe nothing of an image but its objects.
 const OBJECTS_ONLY: &[ExportFormat] = &[Yolo, YoloSegment, YoloPose, Voc];
 const WITHOUT_LABELS: &[ExportFormat] = &[Coco, Yolo, YoloSegment, YoloPose, Voc];
 const WITHOUT_MASKS: &[ExportFormat] = &[Yolo, YoloSegment, YoloPose, Voc, Csv];

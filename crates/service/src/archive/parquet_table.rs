@@ -40,7 +40,7 @@ pub(super) enum FieldKind {
     Int64,
     /// Microseconds since 1970, in UTC.
     Timestamp,
-    /// A list, which may be empty but not absent. So are its elements.
+    /// A list, which may be empty but not absent. Its elements are not absent, either.
     List(&'static FieldKind),
     Struct(&'static [Field<'static>]),
 }

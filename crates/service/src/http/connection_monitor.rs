@@ -1,4 +1,4 @@
-//! The state of one connection: for what its client keeps the service waiting, and since when. From this state follows
+//! Keeps the state of one connection: what the service waits for its client to do, and since when. This state decides
 //! when the connection is closed, and when it may be closed to make room for another client.
 
 use std::{net::IpAddr, sync::Arc, time::Duration};

@@ -99,8 +99,8 @@ impl ConnectionSlots {
         Some(ConnectionSlot { monitor, slots: self.clone(), _permit: permit })
     }
 
-    /// Waits until no other pipelined request is handled, and until nothing else is to do. Clients that wait for each
-    /// response thus come before thousands of requests that a client sent at once.
+    /// Waits until no other pipelined request is handled and nothing else is left to do. Clients that wait for each
+    /// response are therefore served before a client that has sent thousands of requests at once.
     pub(super) async fn pipelined_turn(&self) -> MutexGuard<'_, ()> {
         let turn = self.pipelined.lock().await;
         yield_now().await;

@@ -346,7 +346,8 @@ fn detected_objects<'a>(
     objects.filter_map(detected).collect()
 }
 
-/// The features of the objects in a picture, in their order. Those of an object that cannot be computed are missing.
+/// The features of the objects in a picture, in the order of the objects. `None` stands for an object whose features
+/// cannot be computed.
 type ObjectFeatures = Vec<Option<Features>>;
 
 fn extract_from_picture(

@@ -96,8 +96,8 @@ impl Deployment {
         let record = self.require_dataset(id)?;
         self.require_write_access(&record)?;
         let uploads = self.count_uploads(id)?;
-        // The index is the only place of tags that are not written yet. If they cannot be written, every change of tags
-        // said so.
+        // Tags that are not written yet are only in the index. If they cannot be written, each change of tags has
+        // already reported this.
         let can_write = self.tag_writer.synchronize(&record)?.is_empty();
         let (folder, exports) = self.change_at_rest(id, "remove", |tx, record| {
             let tags = tagged_files::state(tx, id)?;

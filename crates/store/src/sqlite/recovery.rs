@@ -76,8 +76,8 @@ const RESTORE_DATASETS: &str = "
 ";
 const RESTORE_SOURCES: &str = "INSERT OR IGNORE INTO source (dataset, folder)
                                SELECT dataset, folder FROM old.source ORDER BY row";
-/// The tables of what users have chosen and given to media items, with their columns. Only a folder of this machine has
-/// its tags in a file, too.
+/// The tables with the tags and ratings of users, and their columns. Only the tags of a folder on this machine are also
+/// in a file.
 const TAG_TABLES: [(&str, &str); 2] = [
     ("tag", "row, id, dataset, name, color"),
     ("tagged_media", "media, dataset, folder, path, seconds, region, content, tags, rating"),

@@ -24,7 +24,7 @@ pub struct Baskets {
     by_dataset: BTreeMap<DatasetId, Remote<Basket>>,
     cursor: usize,
     pub pending: PendingSelection,
-    /// What the planned action on files takes out of each dataset.
+    /// The items that the planned action on files will remove from each dataset.
     pub(in crate::app) leaving: BTreeMap<DatasetId, Selection>,
 }
 
@@ -315,7 +315,7 @@ impl Baskets {
 pub struct SelectAllPages {
     pub next_page: Search,
     pub pages_done: usize,
-    /// Whether what is not selected is selected instead of what is.
+    /// Whether the selection is inverted: what the search finds and is not selected replaces the selection.
     pub rest: bool,
     /// The number of clusters whose selection has changed.
     pub clusters_changed: usize,

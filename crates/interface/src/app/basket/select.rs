@@ -141,7 +141,8 @@ impl SelectAllPages {
                 format!(", except for {} that other filters have selected", cluster_count(count))
             }
         };
-        // Only some members of a cluster are shown, so members of these entries may be among the others.
+        // Only some members of a cluster are shown, so an entry that no page showed may be a member of a selected
+        // cluster.
         let unplaced = match self.deselected {
             0 => String::new(),
             count => {
@@ -231,8 +232,8 @@ impl Baskets {
     }
 }
 
-/// Selects what the search finds and is not selected, instead of the selection. If pages cannot show of what the
-/// rest consists, the local service is asked for it, so that no file is acted upon that the user has kept.
+/// Replaces the selection by what the search finds and is not selected. If pages cannot show what the rest consists of,
+/// the local service computes it, so that no action applies to a file that the user has kept.
 pub(in crate::app) fn select_rest(app: &mut App) {
     let App { baskets, results, .. } = app;
     if let (None, Some(view), Some(selected)) =

@@ -239,7 +239,8 @@ impl AddMediaForm {
     pub(in crate::app) fn open(app: &mut App) {
         if let Some(dataset) = app.target_dataset() {
             let (id, name) = (dataset.id, dataset.name.clone());
-            // A local service indexes by itself, so it has no options of a cluster, at whatever address it is.
+            // A local service indexes by itself, so it has no options of a cluster. This is also true of a service at
+            // an address.
             let deployment = match app.setup.deployment {
                 DeploymentKind::Hosted if app.has_local_service() => DeploymentKind::Local,
                 deployment => deployment,

@@ -57,7 +57,7 @@ impl ReviewImage {
     }
 }
 
-/// What speaks for an image of a group. The largest value is the better one.
+/// A property by which images of a group are compared. A larger value is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Merit {
     Pixels,
@@ -104,7 +104,7 @@ impl ReviewGroup {
         self.images.first().map(ReviewImage::path).unwrap_or_default()
     }
 
-    /// Returns whether an image is better by this than others of the group, and not worse than any.
+    /// Returns whether an image has the best value of the group, and another image has a worse one.
     pub fn is_better(&self, image: usize, merit: Merit) -> bool {
         let values = || self.images.iter().map(|image| merit.value(image));
         let (best, worst) = (values().max(), values().min());
@@ -112,7 +112,7 @@ impl ReviewGroup {
     }
 }
 
-/// How much of a list of groups stays and goes.
+/// How many images of a list of groups stay, how many go, and how many bytes that frees.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReviewTotals {
     pub kept: usize,

@@ -1,5 +1,5 @@
-//! Reviews near-duplicates: a list of groups, two images of a group beside each other with what speaks for each, and an
-//! end that says what goes and offers what to do with it. The decisions are in `duplicate_groups`.
+//! Reviews near-duplicates in three stages: a list of groups, a group with two of its images side by side, and an end
+//! that says which images go and what can be done with them. The decisions are in `duplicate_groups`.
 
 use std::collections::BTreeSet;
 
@@ -318,8 +318,8 @@ impl DuplicateReview {
         KeyResult::Stay
     }
 
-    /// Does with the files that go what a key of [`WAYS_ON`] says. The trash and the move need no selection, so that the
-    /// user still has the former one if they are cancelled.
+    /// Performs what a key of [`WAYS_ON`] means for the files that go. The trash and the move need no selection, so
+    /// that the user keeps the former selection if they are cancelled.
     fn act(&self, key: char, app: &mut App) {
         match key {
             't' => file_actions::plan_duplicates(app, self.found.decided(), FileAction::Trash),
@@ -338,7 +338,7 @@ impl DuplicateReview {
         }
     }
 
-    /// Returns the areas of a group. Without room for pictures, the table takes it all.
+    /// Returns the areas of a group. If there is no room for pictures, the table fills the whole area.
     fn areas(&self, area: Rect, app: &App) -> ReviewAreas {
         let inside = inner_area(area);
         let images = self.selected_group().map_or(0, |group| group.images.len());

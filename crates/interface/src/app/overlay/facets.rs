@@ -60,7 +60,7 @@ impl FacetSection {
 #[derive(Clone, Debug, PartialEq)]
 pub struct FacetValue {
     pub name: SafeText,
-    /// The number of what is counted with this value. `None` if results do not carry the value.
+    /// How many of the counted items have this value. `None` if results do not carry the value.
     pub count: Option<u64>,
     criterion: Criterion,
 }
@@ -333,7 +333,8 @@ impl Facets {
         }
     }
 
-    /// Returns whether sections are left out at the beginning so that the name of the shown one fits, and the others.
+    /// Returns the sections without the first ones that would push the name of the shown section off the line, and
+    /// whether any were left out.
     fn sections_in_sight(self, app: &App, width: usize) -> (bool, Vec<FacetSection>) {
         let mut sections = Facets::sections(app);
         let shown = sections.iter().position(|section| *section == self.section).unwrap_or(0);
@@ -449,7 +450,7 @@ fn bar_name(property: FileProperty, bar: &DistributionBar) -> String {
     }
 }
 
-/// Returns the columns of the user's own of the results. Only the local deployment filters by them.
+/// Returns the user's own columns that the results have. Only the local deployment filters by such columns.
 fn columns(app: &App) -> &[ColumnFacets] {
     let overview = results_entity(app).and_then(|entity| overview(app, entity));
     let is_local = app.has_local_service();
@@ -476,8 +477,8 @@ const MIN_VALUE_ROWS: u16 = 5;
 /// The columns of the widest bar.
 const MAX_BAR_COLUMNS: usize = 6;
 
-/// Draws a bar for each value, from the first to the last, and returns the area below the bars. Without room for both,
-/// the values take it all.
+/// Draws a bar for each value, from the first to the last, and returns the area below the bars. If there is no room for
+/// both, only the values are drawn.
 fn draw_bars(ctx: &mut DrawContext, area: Rect, facets: &[FacetValue], cursor: usize) -> Rect {
     let [Some(first), Some(last)] = [facets.first(), facets.last()] else { return area };
     if area.height < BAR_ROWS + MIN_VALUE_ROWS + 1 || facets.len() > usize::from(area.width) - 2 {

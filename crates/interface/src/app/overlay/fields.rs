@@ -24,9 +24,9 @@ pub enum KeyResult {
 }
 
 impl KeyResult {
-    /// Returns what a dialog wants that only asks for confirmation. `y` confirms everything. Enter does not confirm
-    /// what removes, moves or replaces something, because Enter also opens things, and may be pressed before the dialog
-    /// is read.
+    /// Returns what happens to a dialog that only asks for confirmation. `y` confirms everything. Enter does not
+    /// confirm what removes, moves or replaces something, because Enter also opens things, and may be pressed before
+    /// the dialog is read.
     pub fn of_confirmation(chord: Chord, only_adds: bool) -> Self {
         match chord.key {
             Key::Char('y') => Self::Accept,

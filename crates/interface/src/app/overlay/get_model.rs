@@ -81,7 +81,7 @@ impl Dialog for ModelConfirmation {
     }
 }
 
-/// Lists the models, the one for a first try in front.
+/// Lists the models. The one that is best for a first try comes first.
 pub fn open_list(app: &mut App) {
     let items = AVAILABLE_MODELS.iter().map(|model| {
         let AvailableModel { name, size, languages, license, tried, purpose } = model;

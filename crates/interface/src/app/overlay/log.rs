@@ -42,8 +42,8 @@ pub fn latest_events(app: &App, count: usize) -> impl Iterator<Item = String> {
     })
 }
 
-/// Returns the entries with the newest first. At most `limit` wanted requests, notifications and changes of each
-/// dataset are returned.
+/// Returns the entries, newest first. At most `limit` notifications, `limit` requests for which `is_wanted` is true,
+/// and `limit` changes of each dataset are returned.
 fn log_entries(
     app: &App,
     limit: usize,

@@ -532,7 +532,8 @@ impl MapView {
         }
     }
 
-    /// Returns in words which ninth of the map contains most points of a class, or that they are all over it.
+    /// Returns in words which ninth of the map contains most points of a class, or that the points are spread over the
+    /// whole map.
     pub fn place_of(&self, class: usize) -> Option<String> {
         let mut counts = BTreeMap::<(u16, u16), usize>::new();
         for (_, point) in self.points_of_class(Some(class)) {

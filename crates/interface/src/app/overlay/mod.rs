@@ -131,7 +131,7 @@ impl App {
         }
     }
 
-    /// Does what a picked row of a list says.
+    /// Runs the command of the row that was picked in a list.
     pub(in crate::app) fn run_command(&mut self, command: Command) {
         let keeps_viewer = matches!(
             command,

@@ -379,8 +379,9 @@ fn in_one_piece(word: &[char], text: &[char]) -> Option<usize> {
 /// Matches the beginnings of several words in order, such as `exda` for `export the dataset`. More
 /// words give a larger distance.
 fn initials_distance(word: &[char], text: &[char]) -> Option<usize> {
-    // For each number of letters: where the text that can match the next ones begins, after one more word of the text
-    // in each round. Of several ways to match as many letters, the one that leaves most of the text is enough.
+    // `rests[n]` is the position in the text from which letter `n` and the ones after it can match. Each round uses one
+    // more word of the text. If several ways match the same number of letters, only the one that leaves the most text
+    // is kept.
     let mut rests = vec![None; word.len() + 1];
     rests[0] = Some(0);
     (4..4 + word.len()).find(|_| {

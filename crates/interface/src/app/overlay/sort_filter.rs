@@ -1,6 +1,6 @@
 //! Shows the input that filters the loaded datasets or clusters, and the list of their sort orders. The filter applies
-//! while it is typed. The typed text can also be searched for in all names of the dataset: a local deployment has such
-//! a search, and all pages of another one are looked at.
+//! while it is typed. The typed text can also be searched for in all names of the dataset. A local deployment has such
+//! a search. On any other deployment, every page is loaded and searched here.
 
 use tessera_model::{
     FileOrder, Filter,

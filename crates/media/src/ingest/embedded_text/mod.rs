@@ -25,8 +25,8 @@ pub struct EmbeddedText {
 }
 
 impl EmbeddedText {
-    /// Returns the labels for a picture that has labels of a sidecar: the sidecar decides what a picture has once, such
-    /// as its date and its rating.
+    /// Returns the labels for a picture that already has labels of a sidecar. If a picture can have only one value,
+    /// such as a date or a rating, the value of the sidecar is used.
     pub fn labels_beside(&self, labels: &[String]) -> Vec<&str> {
         let is_known = |label: &str| {
             labels.iter().any(|known| is_metadata_label(known) && kind(known) == kind(label))
@@ -44,8 +44,8 @@ fn kind(label: &str) -> &str {
     }
 }
 
-/// Reads a picture of any format. The caption is the first one that is found in XMP, IPTC, Exif and PNG, in this order,
-/// and so is the date, where the date of the scene comes before that of the file. Keywords are merged.
+/// Reads a picture of any format. The caption is the first one found in XMP, IPTC, Exif and PNG, in this order. The
+/// date is found in the same order, but a date of the scene precedes any date of the file. Keywords are merged.
 pub fn read(picture: &[u8]) -> EmbeddedText {
     let EmbeddedMetadata { exif, exif_parts: [taken, gps], xmp, iptc, texts } =
         EmbeddedMetadata::read(picture);

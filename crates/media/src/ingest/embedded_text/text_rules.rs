@@ -49,8 +49,8 @@ pub(super) fn is_boilerplate(text: &str) -> bool {
         || (text.is_ascii() && !text.contains(char::is_alphabetic))
 }
 
-/// Whether a text is the name of a maker, alone or with that of a device. Words with lower-case letters alone are words
-/// of a description, as in `Olympus day 3`.
+/// Whether a text is the name of a maker, with or without the name of a device. A text with words in lower case is a
+/// description, as in `Olympus day 3`.
 fn is_maker_name(text: &str) -> bool {
     let text = text.replace(['_', '-'], " ");
     let mut words = text.split_whitespace();

@@ -35,7 +35,7 @@ pub(crate) struct ClassNames<'a> {
     /// The files of each folder that may name classes, ordered by name.
     files: HashMap<&'a Path, Vec<&'a Path>>,
     known: HashMap<PathBuf, Option<Rc<Classes>>>,
-    /// The class names in the folders without media of a folder, such as `config`.
+    /// The class names in subfolders without media, such as `config`, by the folder that contains them.
     beside: HashMap<PathBuf, Option<Rc<Classes>>>,
     /// The files in folders without media by the folder that contains their folder.
     files_beside: HashMap<&'a Path, Vec<&'a Path>>,

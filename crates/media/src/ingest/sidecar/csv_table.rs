@@ -230,8 +230,8 @@ impl LineCounter<'_> {
         self.line
     }
 
-    /// Whether the record that was passed before, and after which the reader is at `next`, is the last one and ends
-    /// within a text in quotes.
+    /// Whether the previous record is the last one and ends inside a quoted text. `next` is the position of the reader
+    /// after that record.
     fn ends_in_quotes(&self, next: &csv::Position, delimiter: u8) -> bool {
         if next.byte() < self.bytes.len() as u64 {
             return false;
@@ -380,8 +380,8 @@ const CORNERS: [&str; 4] = ["xmin", "ymin", "xmax", "ymax"];
 const NAMED_SIDES: [&str; 4] = ["bbox_x", "bbox_y", "bbox_width", "bbox_height"];
 const SIDES: [&str; 4] = ["x", "y", "width", "height"];
 
-/// Returns the columns of the box in a row. The usual names of a box are those of a point and of the size of the picture,
-/// too, so they must stand together beside a label.
+/// Returns the columns of the box in a row. The columns `x`, `y`, `width` and `height` can also be a point and the size
+/// of the picture, so they count as a box only side by side in a table with a label.
 fn box_columns(columns: &[(&str, &str)]) -> Option<[&'static str; 4]> {
     let names = || columns.iter().map(|(name, _)| *name);
     let has = |name: &&str| names().any(|column| column == *name);

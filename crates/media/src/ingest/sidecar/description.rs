@@ -93,9 +93,9 @@ impl MediaDescription {
         [self.caption.is_some(), !self.labels.is_empty(), !self.objects.is_empty()]
     }
 
-    /// Adds a description of lower precedence like [`MediaDescription::merge_missing`]. If a part is in both, it is
-    /// extended if `extends` says so, and else kept. Returns which of the parts of the lower description are not used,
-    /// although they differ, and the number of objects above the limit.
+    /// Adds a description of lower precedence like [`MediaDescription::merge_missing`]. If both descriptions have a
+    /// part, the part is extended if `extends` says so. Otherwise, it stays as it is. Returns which parts of the lower
+    /// description differ but are not used, and the number of objects above the limit.
     pub(super) fn merge(&mut self, lower: Self, extends: [bool; 3]) -> ([bool; 3], usize) {
         let [extends_caption, extends_labels, extends_objects] = extends;
         let ([mut caption, mut labels, mut objects], mut further) = ([false; 3], 0);

@@ -18,7 +18,7 @@ pub(crate) const MAX_EXTRA_COLUMNS: usize = 64;
 /// The number of columns that a message names.
 const MAX_NAMED: usize = 8;
 
-/// Columns with a meaning of their own when they are read. They are never columns of the user's own.
+/// Columns that this program knows and reads itself. They never count as the user's own columns.
 const KNOWN: [&str; 13] = [
     "file_name",
     "caption",
@@ -34,7 +34,7 @@ const KNOWN: [&str; 13] = [
     "image",
     "metadata_items",
 ];
-/// Further columns of exports. They win against columns of the user's own with the same names.
+/// Further columns of exports. If a column of the user has such a name, the column of exports is kept instead.
 const EXPORTED: [&str; 14] = [
     "media_type",
     "image_filename",

@@ -50,8 +50,8 @@ pub struct FileIndex<'a> {
     best_fits: (PathBuf, HashMap<&'a Path, Fit>),
 }
 
-/// How well a name fits a file: the number of the same parts at the end, those of them in the same spelling, and the
-/// number of the way to read the name. A path that leads to the file fits best.
+/// How well a name fits a file: the number of equal parts at the end, how many of these have the same spelling, and the
+/// rank of the way in which the name was read. A path that leads to the file fits best.
 type Fit = (usize, usize, Reverse<usize>);
 
 const EXACT: Fit = (usize::MAX, 0, Reverse(0));
@@ -186,8 +186,8 @@ impl<'a> FileIndex<'a> {
         Ok(media)
     }
 
-    /// Notes a name of a sidecar before its names are resolved, so that a file for which there is a better name gets
-    /// no record of this name. Returns whether a file has this name.
+    /// Records a name of a sidecar before its names are resolved. A name that is not the best fit for its file then
+    /// gets no file. Returns whether a file fits this name.
     pub(crate) fn note_name(&mut self, name: &str, folder: Option<&str>, sidecar: &Path) -> bool {
         let Ok((media, fit)) = self.resolve_fit(name, folder, sidecar) else { return false };
         let (current, best_fits) = &mut self.best_fits;
@@ -270,8 +270,8 @@ impl<'a> FileIndex<'a> {
         }
     }
 
-    /// Finds the media files that each of the sidecars of one picture describes. A file that a sidecar fits best is
-    /// described by no other one. `better` says which files have sidecars that fit better than all of these.
+    /// Finds the media files that each sidecar of a single picture describes. A file is described only by the sidecars
+    /// that fit it best. `better` says which files have sidecars that fit better than all of these.
     pub(crate) fn described_by_each<'s>(
         &self,
         sidecars: impl Iterator<Item = (&'s Path, Option<StatedName<'s>>)>,

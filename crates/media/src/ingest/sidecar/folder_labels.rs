@@ -105,7 +105,8 @@ impl<'a> Folders<'a> {
         let names = || self.names.get(parent).into_iter().flatten();
         let others = || names().filter(|name| Some(**name) != own);
         let has_media = |name: &&&OsStr| self.with_media.contains(&*parent.join(name));
-        // A split of a dataset is not divided into splits again, so that one class shows that the other is a class.
+        // A split is not divided into splits again. Inside a split, one other class is therefore enough to show that a
+        // folder such as `train` is a class.
         let needed = if is_split(folder) && is_split(parent) { 1 } else { 2 };
         let is_class = |name: &&&OsStr| name.to_str().is_some_and(is_descriptive);
         others().all(|name| name.to_str().is_some_and(is_specific))

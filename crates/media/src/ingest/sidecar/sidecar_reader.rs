@@ -85,9 +85,9 @@ pub(crate) struct SidecarReader<'a> {
     latest: Arc<Path>,
     /// The sidecars from which the caption, the labels and the objects of each media file are.
     origins: HashMap<PathBuf, [Option<Arc<Path>>; 3]>,
-    /// The number of pictures for which a sidecar is not used, because the other one is.
+    /// The number of pictures for which a sidecar (first) is not used, because another sidecar (second) is.
     unused: BTreeMap<(PathBuf, Arc<Path>), usize>,
-    /// The number of pictures to which a sidecar adds objects, of which only one of both sidecars has scores.
+    /// The number of pictures that get objects from two sidecars of which only one has scores.
     predicted: BTreeMap<(PathBuf, Arc<Path>), usize>,
 }
 

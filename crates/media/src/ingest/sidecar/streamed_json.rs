@@ -31,9 +31,9 @@ pub(super) fn earlier_lists(found: &[String], name: &str) -> usize {
     found.iter().filter(|found| *found == name).count().saturating_sub(1)
 }
 
-/// Passes the elements of the list `wanted` of an object to `take`, and notes which of `names` the object has. Of
-/// several lists of this name, `earlier` are skipped. Reads the document to its end, or only to the end of the list if
-/// `is_whole` is false.
+/// Passes the elements of the list `wanted` in an object to `take`, and records which of `names` the object has. If the
+/// object has several lists of this name, the first `earlier` ones are skipped. Reads the document to its end if
+/// `is_whole` is true, and otherwise only to the end of the list.
 pub(super) fn read_list(
     file: impl Read,
     names: &[&str],

@@ -19,7 +19,7 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter(|line| !line.trim().is_empty())
 }
 
-/// Parses a class and its numbers, of which there are as many as a box has, or more.
+/// Parses a class and the numbers after it, which are at least the four numbers of a box.
 fn parse_line(line: &str) -> Option<(u64, Vec<f64>)> {
     let mut columns = line.split_ascii_whitespace();
     // Some tools write the class as a decimal number.
