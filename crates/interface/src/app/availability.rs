@@ -304,10 +304,9 @@ fn whole_search_reason(results: &Results) -> Option<String> {
 /// Returns why media cannot be tagged if the service changes no tags, so that the tags are kept on this machine.
 fn kept_tags_reason(app: &App, action: Action) -> Option<String> {
     if action == Action::TagWholeSearch || action.rating().is_some() {
-        return Some(
-            "only media of local folders are rated, or tagged by a whole search; open a folder"
-                .to_owned(),
-        );
+        let reason = "only media of local folders and of `tessera serve` are rated, or tagged by a \
+                      whole search; open a folder";
+        return Some(reason.to_owned());
     }
     let tags = app.tagging().kept.remote(app.results.view()?.search.dataset);
     loading_reason(tags, TAGS_LOADING)
