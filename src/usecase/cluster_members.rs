@@ -7,17 +7,25 @@ use futures_util::{StreamExt as _, stream};
 
 use tessera_client::Client;
 use tessera_model::{
-    Cluster, Failure, FailureKind, Preview, Search,
+    Cluster, Failure, FailureKind, Fraction, Preview, Search,
     text::{count_with_noun, grouped_with_noun},
 };
 
 /// The number of clusters whose members are fetched at a time.
 const CONCURRENT_CLUSTERS: usize = 6;
 
+/// Which members of a cluster are needed, best first.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WantedMembers {
+    /// The number of members. More are fetched, which shows that they exist.
+    pub count: Option<usize>,
+    /// The score from which on members are not needed. It cannot be given if the members are in the order of files.
+    pub max_score: Option<Fraction>,
+}
+
 pub struct MemberReader<'a> {
     client: &'a Client,
-    /// The number of members of a cluster that are needed, best first. More are fetched, which shows that they exist.
-    limit: Option<usize>,
+    wanted: WantedMembers,
     /// Whether the service lists members, or `None` before the first response.
     is_supported: Option<bool>,
     /// The number of members that the service counted but did not list.
@@ -32,8 +40,8 @@ pub struct MemberReader<'a> {
 type Members = (Vec<Preview>, Option<Failure>);
 
 impl<'a> MemberReader<'a> {
-    pub fn new(client: &'a Client, limit: Option<usize>) -> Self {
-        Self { client, limit, is_supported: None, missing: 0, uncounted: 0, failure: None }
+    pub fn new(client: &'a Client, wanted: WantedMembers) -> Self {
+        Self { client, wanted, is_supported: None, missing: 0, uncounted: 0, failure: None }
     }
 
     pub fn is_complete(&self) -> bool {
@@ -83,8 +91,7 @@ impl<'a> MemberReader<'a> {
 
     /// Returns `None` if the previews are enough, or if nothing more can be fetched.
     async fn fetch(&self, cluster: &Cluster, search: &Search) -> Option<Members> {
-        let shown = cluster.previews.len();
-        if self.is_enough(cluster, shown) || self.is_supported == Some(false) {
+        if self.is_enough(cluster, &cluster.previews) || self.is_supported == Some(false) {
             return None;
         }
         let (mut members, mut known) = (Vec::new(), HashSet::new());
@@ -96,16 +103,24 @@ impl<'a> MemberReader<'a> {
             };
             let before = members.len();
             members.extend(listed.into_iter().filter(|it| known.insert(it.media)));
-            if self.is_enough(cluster, members.len()) || members.len() == before {
+            if self.is_enough(cluster, &members) || members.len() == before {
                 return Some((members, None));
             }
             page.page = page.page.saturating_add(1);
         }
     }
 
-    fn is_enough(&self, cluster: &Cluster, listed: usize) -> bool {
-        self.limit.is_some_and(|limit| listed > limit)
-            || cluster.size().is_some_and(|size| listed as u64 >= size)
+    fn is_enough(&self, cluster: &Cluster, listed: &[Preview]) -> bool {
+        let count = listed.len();
+        self.wanted.count.is_some_and(|wanted| count > wanted)
+            || cluster.size().is_some_and(|size| count as u64 >= size)
+            || self.ends_beyond(listed)
+    }
+
+    /// Returns whether the members that follow have scores that are not needed.
+    fn ends_beyond(&self, listed: &[Preview]) -> bool {
+        let score = listed.last().and_then(|last| last.relevance.as_ref());
+        self.wanted.max_score.zip(score).is_some_and(|(max, score)| score.is_beyond(max))
     }
 
     fn accept(&mut self, cluster: &Cluster, members: Option<Members>) -> Vec<Preview> {
@@ -122,8 +137,9 @@ impl<'a> MemberReader<'a> {
         if listed.len() < cluster.previews.len() {
             listed.clone_from(&cluster.previews);
         }
-        let wanted = self.limit.map_or(u64::MAX, |limit| limit as u64);
+        let wanted = self.wanted.count.map_or(u64::MAX, |count| count as u64);
         match cluster.size() {
+            _ if self.ends_beyond(&listed) => {}
             Some(size) => self.missing += size.min(wanted).saturating_sub(listed.len() as u64),
             None if !is_fetched || self.is_supported == Some(false) => self.uncounted += 1,
             None => {}

@@ -21,7 +21,7 @@ pub mod split;
 mod stored_login;
 pub mod unread_files;
 
-pub use cluster_members::MemberReader;
+pub use cluster_members::{MemberReader, WantedMembers};
 pub use create_profile::{NewProfile, check_value, create_profile, require_source};
 pub use import_key_pair::{IssueError, IssuedKeyPair, KeyPairOwner, SaveError, issue_key_pair};
 pub use stored_login::{SecretSource, find_secret, open_secrets, preferred_place, secret_location};

@@ -1,12 +1,13 @@
 //! Tests that nothing is cut: searches list every media item, exports contain what searches find, and counts count
 //! media items. The folder has a cluster with more members than previews.
 
-use std::{fs, os::unix::ffi::OsStrExt as _, path::PathBuf};
+use std::{fs, os::unix::ffi::OsStrExt as _, path::PathBuf, sync::Arc};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tessera_testing::scripted::{Reply, ScriptedServer};
 
-use super::{outcome, piped, run, serve, tessera};
+use super::{Serving, outcome, piped, run, serve, tessera};
 
 const VANS: usize = 15;
 const ALL: usize = 18;
@@ -129,13 +130,57 @@ fn paths_are_those_of_the_originals() {
 }
 
 #[test]
-fn what_a_service_does_not_list_is_counted() {
+fn every_service_of_this_program_lists_all_members() {
     let world = World::new();
-    let serving = serve(world.home.path(), &[world.folder.to_str().unwrap(), "--no-auth"]);
+    for options in [&[][..], &["--compat"]] {
+        let folder = world.folder.to_str().unwrap();
+        let serving = serve(world.home.path(), &[&[folder, "--no-auth"], options].concat());
+        assert_eq!(serving.indexed()["status_new"], "READY");
+        let ask = |arguments: &[&str]| outcome(&mut serving.asked(world.home.path(), arguments));
+        let search = ["search", "vql", QUERY, "--flat", "--all", "--granularity", "4"];
+        let (code, out, err) = ask(&search);
+        assert_eq!((code, out.lines().count()), (0, VANS), "{err}");
+        let (code, out, err) = ask(&["dataset", "show", "--plot"]);
+        assert!(code == 0 && out.contains("labels, in images"), "{out} {err}");
+    }
+}
+
+/// Starts a service that has only what the API document describes. It passes requests on to another service.
+async fn documented(serving: &Arc<Serving>) -> ScriptedServer {
+    let serving = Arc::clone(serving);
+    ScriptedServer::start(move |request| {
+        if request.path().starts_with("/local") {
+            return Reply::new(404, &[], "");
+        }
+        let (status, body) = serving.ask(&request.method, &request.target);
+        Reply::new(status, &[("content-type", "application/json")], body.to_string())
+    })
+    .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_service_does_not_list_is_counted() {
+    let world = World::new();
+    let folder = world.folder.to_str().unwrap();
+    let serving = Arc::new(serve(world.home.path(), &[folder, "--no-auth"]));
     assert_eq!(serving.indexed()["status_new"], "READY");
-    let ask = |arguments: &[&str]| outcome(&mut serving.asked(world.home.path(), arguments));
-    let search = ["search", "vql", QUERY, "--flat", "--all", "--granularity", "4"];
-    let (code, out, err) = ask(&[&search[..], &["--json"]].concat());
+    let server = documented(&serving).await;
+    let ask = |arguments: &[&str]| {
+        let mut command = serving.asked(world.home.path(), arguments);
+        outcome(command.env("TESSERA_BASE_URL", server.url()))
+    };
+    let search = ["search", "vql", QUERY, "--flat", "--granularity", "4"];
+    let (code, out, err) = ask(&[&search[..], &["--limit", "100", "--json"]].concat());
+    let found = json_of(&out);
+    assert!(code == 9 && found["_missing"].as_u64() > Some(0), "{out}");
+    assert!(!err.contains("raise --limit"), "{err}");
+    // The members that are not listed are farther than the limit.
+    let van = found["previews"][0]["media_id"].as_str().unwrap();
+    let close = ["search", "media", van, "--max-score", "0.0001", "--flat"];
+    let (code, out, err) = ask(&[&close[..], &["--granularity", "4", "--json"]].concat());
+    assert_eq!((code, &json_of(&out)["_missing"]), (0, &0.into()), "{out} {err}");
+
+    let (code, out, err) = ask(&[&search[..], &["--all", "--json"]].concat());
     let found = json_of(&out);
     let shown = found["previews"].as_array().unwrap().len();
     let missing = usize::try_from(found["_missing"].as_u64().unwrap()).unwrap();
@@ -154,13 +199,6 @@ fn what_a_service_does_not_list_is_counted() {
         err.contains("counts no media by label") && out.contains("labels, in clusters"),
         "{err}"
     );
-    drop(serving);
-
-    let serving =
-        serve(world.home.path(), &[world.folder.to_str().unwrap(), "--no-auth", "--compat"]);
-    let mut command = serving.asked(world.home.path(), &search);
-    let (code, out, err) = outcome(&mut command);
-    assert_eq!((code, out.lines().count()), (0, VANS), "{err}");
 }
 
 #[test]

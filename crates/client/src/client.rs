@@ -242,9 +242,12 @@ impl Client {
         cluster: ClusterId,
     ) -> Result<Vec<Preview>, Failure> {
         self.require_local(search.dataset, LocalAddition::in_search(search)).await?;
-        let path = endpoints::similarity_cluster(search.dataset, cluster);
+        let paths = [
+            endpoints::similarity_cluster(search.dataset, cluster),
+            endpoints::local_similarity_cluster(search.dataset, cluster),
+        ];
         let parameters = endpoints::explore_parameters(search);
-        self.get(Endpoint::Members, &path, &parameters, |members| read_members(members)).await
+        self.explore_further(Endpoint::Members, paths, &parameters, |it| read_members(it)).await
     }
 
     /// Returns how often labels, tags and words occur in a dataset, by `GET exploration_metadata`.
@@ -256,9 +259,33 @@ impl Client {
         dataset: DatasetId,
         entity: EntityType,
     ) -> Result<Overview, Failure> {
-        let path = endpoints::exploration_metadata(dataset);
+        let paths = [
+            endpoints::exploration_metadata(dataset),
+            endpoints::local_exploration_metadata(dataset),
+        ];
         let parameters = vec![(query::ENTITY_TYPE, entity.as_str().to_owned())];
-        self.get(Endpoint::Overview, &path, &parameters, |overview| read_overview(overview)).await
+        self.explore_further(Endpoint::Overview, paths, &parameters, |it| read_overview(it)).await
+    }
+
+    /// Reads an endpoint that the API document does not have. Services such as `serve --compat` have it at the first
+    /// path, and other local services at the second one. From then on, only the path that is there is requested.
+    async fn explore_further<T>(
+        &self,
+        endpoint: Endpoint,
+        [path, local_path]: [String; 2],
+        parameters: &Parameters,
+        read: impl Fn(Fields<'_>) -> Option<T>,
+    ) -> Result<T, Failure> {
+        let explores_locally = &self.transport.explores_locally;
+        if !explores_locally.load(Ordering::Relaxed) {
+            match self.get(endpoint, &path, parameters, &read).await {
+                Err(failure) if failure.kind == FailureKind::NotFound => {}
+                answer => return answer,
+            }
+        }
+        let answer = self.get(endpoint, &local_path, parameters, read).await;
+        explores_locally.fetch_or(answer.is_ok(), Ordering::Relaxed);
+        answer
     }
 
     /// Returns where the media items that a search finds are on the map of the dataset.

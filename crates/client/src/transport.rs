@@ -54,6 +54,8 @@ pub(super) struct Transport {
     pub upload_session: Option<AuthHeader>,
     /// Whether the service is known to be a local one. It never becomes another one.
     pub is_local_service: Arc<AtomicBool>,
+    /// Whether the members of clusters and the counts of a dataset are below the prefix of local services.
+    pub explores_locally: Arc<AtomicBool>,
     api_client: reqwest::Client,
     blob_client: reqwest::Client,
     pipeline_client: reqwest::Client,
@@ -74,6 +76,7 @@ impl Transport {
             slow_listener: None,
             upload_session: None,
             is_local_service: Arc::new(AtomicBool::new(service.is_local)),
+            explores_locally: Arc::default(),
             service,
         })
     }

@@ -6,8 +6,11 @@ use std::{
 };
 
 use crate::{
-    ClusterId, EntityType, Link, MediaId, Region, SafeText, TagId, VideoFrame, keyword::text_enum,
-    picture_source::frames_and_videos, text::grouped_with_noun, vql::ColumnValue,
+    ClusterId, EntityType, Link, MediaId, Region, SafeText, TagId, VideoFrame,
+    keyword::text_enum,
+    picture_source::frames_and_videos,
+    text::grouped_with_noun,
+    vql::{ColumnValue, Fraction},
 };
 
 /// A group of similar media items, with up to nine previews.
@@ -141,6 +144,14 @@ pub struct Relevance {
     pub kind: ScoreKind,
     /// Whether the words of a folder or file name matched, and not a caption or a picture.
     pub by_name: bool,
+}
+
+impl Relevance {
+    /// Returns whether the score is at or beyond a maximum. A score of an unknown kind has no direction, so it is never
+    /// beyond.
+    pub fn is_beyond(&self, max: Fraction) -> bool {
+        self.kind == ScoreKind::CosineDistance && self.score >= max.value()
+    }
 }
 
 text_enum! {

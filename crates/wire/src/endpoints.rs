@@ -229,6 +229,10 @@ paths! {
     explore(id: DatasetId) => API_PREFIX, "/explore/{id}";
     similarity_cluster(id: DatasetId, cluster: ClusterId) => API_PREFIX, "/explore/{id}/similarity_cluster/{cluster}";
     exploration_metadata(id: DatasetId) => API_PREFIX, "/explore/{id}/exploration_metadata";
+    /// The same endpoint of a local service that has only what the API document describes below [`API_PREFIX`].
+    local_similarity_cluster(id: DatasetId, cluster: ClusterId) => LOCAL_PREFIX, "/explore/{id}/similarity_cluster/{cluster}";
+    /// The same endpoint of such a service.
+    local_exploration_metadata(id: DatasetId) => LOCAL_PREFIX, "/explore/{id}/exploration_metadata";
     search_image_similarity(id: DatasetId) => API_PREFIX, "/dataset/{id}/search-image-similarity";
     /// The path of the `GET` that starts an export, which is never retried automatically.
     export_context_async(id: DatasetId) => API_PREFIX, "/dataset/{id}/export_context_async";

@@ -3,9 +3,8 @@
 
 use std::{cmp::Ordering, collections::HashSet, os::unix::ffi::OsStrExt as _};
 
-use super::pages::is_beyond;
 use crate::cli::prelude::*;
-use crate::usecase::MemberReader;
+use crate::usecase::{MemberReader, WantedMembers};
 use tessera_client::Client;
 use tessera_model::{
     Cluster, ClusterId, ClusterPart, EntityType, EntryContent, FileOrder, FileSortKey, Fraction,
@@ -95,9 +94,12 @@ pub struct MediaCollector<'a> {
 impl<'a> MediaCollector<'a> {
     pub fn new(client: &'a Client, limits: MediaLimits) -> Self {
         // The closest media items of all are among the closest of each cluster. Several of them can be in one file.
-        let members = limits.count.filter(|_| !limits.one_per_file);
+        let wanted = WantedMembers {
+            count: limits.count.filter(|_| !limits.one_per_file),
+            max_score: limits.max_score.filter(|_| limits.order.is_none()),
+        };
         Self {
-            reader: MemberReader::new(client, members),
+            reader: MemberReader::new(client, wanted),
             limits,
             pending: Vec::new(),
             is_descending: None,
@@ -117,7 +119,7 @@ impl<'a> MediaCollector<'a> {
         }
         for (cluster, members) in clusters.iter().zip(members) {
             let is_listed = cluster.size().is_none_or(|size| size <= members.len() as u64);
-            self.is_cut |= self.limits.count.is_some() && !is_listed;
+            self.is_cut |= !is_listed && self.limits.count.is_some_and(|it| it <= members.len());
             let found = |preview| FoundMedia {
                 preview,
                 cluster: cluster.id,
@@ -127,7 +129,8 @@ impl<'a> MediaCollector<'a> {
             let mut found: Vec<FoundMedia> = members.into_iter().map(found).collect();
             found.retain(|it| {
                 let score = it.preview.relevance.as_ref();
-                !is_beyond(self.limits.max_score, score)
+                let limit = self.limits.max_score.zip(score);
+                !limit.is_some_and(|(max, score)| score.is_beyond(max))
                     && self.known_media.insert(it.preview.media)
             });
             self.pending.append(&mut found);

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use tessera_model::{Cluster, ClusterId, Fraction, Page, Relevance, ScoreKind, Search};
+use tessera_model::{Cluster, ClusterId, Fraction, Page, Search};
 
 use crate::cli::search::request::{CutOptions, PageOptions};
 
@@ -93,21 +93,15 @@ impl PageCursor {
     }
 
     fn is_beyond(&self, cluster: &Cluster) -> bool {
-        is_beyond(self.max_score, cluster.relevance.as_ref())
+        let score = cluster.relevance.as_ref();
+        self.max_score.zip(score).is_some_and(|(max, score)| score.is_beyond(max))
     }
-}
-
-/// Returns whether a score is at or beyond the maximum. A score of an unknown kind has no direction, so it is never
-/// beyond.
-pub(super) fn is_beyond(max: Option<Fraction>, score: Option<&Relevance>) -> bool {
-    let distance = score.filter(|score| score.kind == ScoreKind::CosineDistance);
-    max.zip(distance).is_some_and(|(max, distance)| distance.score >= max.value())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tessera_model::{DatasetId, EntityType, Relevance, SafeText};
+    use tessera_model::{DatasetId, EntityType, Relevance, SafeText, ScoreKind};
     use uuid::Uuid;
 
     fn page(ids: impl IntoIterator<Item = u128>) -> Page {

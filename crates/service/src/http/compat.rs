@@ -1,6 +1,6 @@
 //! The routes that public clients use although the API document does not list them. Only a lenient service has these
-//! routes. The routes describe the service and a dataset, export directly in the response, and show the members of a
-//! cluster or a single media item.
+//! routes where public clients expect them. The routes describe the service and a dataset, export directly in the
+//! response, and show the members of a cluster or a single media item.
 
 use std::fs::File;
 
@@ -39,13 +39,17 @@ pub(crate) fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
         .add(routes!(user_config))
         .add(routes!(sample_data))
         .add(routes!(stats))
-        .add(routes!(exploration_metadata))
         .add(routes!(list_models))
         .add(routes!(export))
         .add(routes!(export_media_id))
         .add(routes!(image))
-        .add(routes!(similarity_cluster))
         .add(routes!(add_media::process_add_media_by_post))
+}
+
+/// Adds the routes that the clients of this project cannot do without. A service that is not lenient has them among its
+/// own additions, outside of what the API document describes.
+pub(crate) fn add_exploration_routes(routes: CheckedRoutes) -> CheckedRoutes {
+    routes.add(routes!(exploration_metadata)).add(routes!(similarity_cluster))
 }
 
 pub(crate) fn add_public_routes(routes: CheckedRoutes) -> CheckedRoutes {

@@ -262,7 +262,7 @@ fn authenticated_routes(state: &AppState) -> CheckedRoutes {
     let routes = dataset::add_routes(CheckedRoutes::new(state));
     let routes = export::add_routes(query_image::add_routes(explore::add_routes(routes)));
     let routes = add_media::add_routes(routes);
-    if state.compat { compat::add_routes(routes) } else { routes }
+    if state.compat { compat::add_exploration_routes(compat::add_routes(routes)) } else { routes }
 }
 
 /// Returns the routes without a token. The credentials check the session themselves.
@@ -280,7 +280,8 @@ fn root_routes(state: &AppState) -> CheckedRoutes {
 /// Returns the routes that are not in the API document. They need a token, like those of the API.
 fn local_routes(state: &AppState) -> CheckedRoutes {
     let routes = local_dataset::add_routes(CheckedRoutes::new(state));
-    explore::add_local_routes(tags::add_routes(export::add_local_routes(routes)))
+    let routes = explore::add_local_routes(tags::add_routes(export::add_local_routes(routes)));
+    if state.compat { routes } else { compat::add_exploration_routes(routes) }
 }
 
 /// Returns the routes that accept any host name, in every phase.

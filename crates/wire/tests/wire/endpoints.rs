@@ -26,6 +26,11 @@ fn every_path_is_the_one_of_the_interface() {
         (add_media(id), of_dataset("/add_media")),
         (enrichment_context(id), format!("/api/v1/enrichment/{ID}/context")),
         (exploration_metadata(id), format!("/api/v1/explore/{ID}/exploration_metadata")),
+        (local_exploration_metadata(id), format!("/local/explore/{ID}/exploration_metadata")),
+        (
+            local_similarity_cluster(id, ID.parse().unwrap()),
+            format!("/local/explore/{ID}/similarity_cluster/{ID}"),
+        ),
         (
             similarity_cluster(id, ID.parse().unwrap()),
             format!("/api/v1/explore/{ID}/similarity_cluster/{ID}"),
