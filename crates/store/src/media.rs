@@ -460,14 +460,16 @@ pub fn rows_of(
     dataset: DatasetId,
     ids: &[MediaId],
 ) -> Result<HashMap<MediaId, i64>> {
-    let sql = "SELECT id, row, require(intact) FROM media WHERE dataset = ?1 AND id IN";
+    // For a condition on the dataset, the database would read all media of the dataset.
+    let sql = "SELECT id, row, dataset, require(intact) FROM media WHERE id IN";
     let mut found = HashMap::new();
     for ids in ids.chunks(ITEMS_AT_A_TIME) {
         let ids: Vec<_> = ids.iter().map(|id| id.0).collect();
-        let rows: Vec<_> = query::all_listed(connection, sql, params![dataset.0], &ids, |row| {
-            Ok((MediaId(row.get(0)?), row.get(1)?))
+        let rows: Vec<_> = query::all_listed(connection, sql, params![], &ids, |row| {
+            Ok((DatasetId(row.get(2)?), (MediaId(row.get(0)?), row.get(1)?)))
         })?;
-        found.extend(rows);
+        let own = rows.into_iter().filter(|(found, _)| *found == dataset);
+        found.extend(own.map(|(_, row)| row));
     }
     Ok(found)
 }
