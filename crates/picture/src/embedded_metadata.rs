@@ -198,6 +198,8 @@ fn joined_xmp(first: &[u8], mut parts: Vec<XmpPart>) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
+    use std::slice;
+
     use super::*;
 
     fn segment(marker: u8, body: &[&[u8]]) -> Vec<u8> {
@@ -239,7 +241,7 @@ mod tests {
         let [start, end] = [part(digest, 6, 0, b"<y>"), part(digest, 6, 3, b"abc")];
         let whole = second(&[end.clone(), part(other, 1, 0, b"z"), start.clone()]);
         assert_eq!(whole.as_deref(), Some(&b"<y>abc"[..]));
-        assert_eq!(second(&[start.clone()]), None);
+        assert_eq!(second(slice::from_ref(&start)), None);
         assert_eq!(second(&[start.clone(), start, end]), None);
     }
 
