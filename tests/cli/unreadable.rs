@@ -143,3 +143,26 @@ fn the_first_change_of_tags_in_a_read_only_folder_is_reported() {
     assert_eq!(code, 0, "{err}");
     assert!(err.contains("the tags are kept only in the index"), "{err}");
 }
+
+#[test]
+fn an_edited_file_of_tags_in_a_read_only_folder_is_read() {
+    let (home, folder) = home();
+    let at = ["--folder", folder.to_str().unwrap()];
+    let tag = |arguments: &[&str]| {
+        let (code, out, err) = run_restricted(home.path(), &[&["tag"], arguments, &at].concat());
+        assert_eq!(code, 0, "{arguments:?}: {err}");
+        (out, err)
+    };
+    tag(&["add", "one", "two", "--all"]);
+    let (tags, file) = (folder.join(".tessera"), folder.join(".tessera/tags.jsonl"));
+    let text = fs::read_to_string(&file).unwrap();
+    let kept = text.lines().filter(|line| !line.starts_with("{\"tag\":\"two\""));
+    let edited: String = kept.map(|line| line.replace(",\"two\"", "") + "\n").collect();
+    assert!(!edited.contains("two") && edited.contains("one"), "{text}");
+    fs::write(&file, edited).unwrap();
+    allow(&tags, 0o555);
+    let (listed, err) = tag(&["list", "--csv"]);
+    assert!(listed.contains("one") && !listed.contains("two"), "{listed}{err}");
+    assert!(!err.contains("only in the index"), "{err}");
+    assert_eq!(fs::read_dir(&tags).unwrap().count(), 1, "the former tags are not kept");
+}

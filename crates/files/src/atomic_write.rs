@@ -171,10 +171,12 @@ pub fn sync_tree(root: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use std::{
+        env,
         os::{
             fd::AsRawFd as _,
             unix::fs::{FileTypeExt as _, symlink},
         },
+        process::{Command, Stdio},
         thread,
     };
 
@@ -277,6 +279,27 @@ mod tests {
         write_result_file(&named, "new").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "oldnew");
         assert_eq!(log.metadata().unwrap().len(), 6, "the file was replaced");
+    }
+
+    /// The environment variable with the path of the file that the test below writes with a limit.
+    const LIMITED: &str = "TESSERA_LIMITED_FILE";
+
+    #[test]
+    fn a_part_of_a_new_file_is_removed() {
+        if let Some(path) = env::var_os(LIMITED) {
+            let refused = write_new_file(Path::new(&path), [0; 4096]).unwrap_err();
+            return assert_eq!(refused.kind(), io::ErrorKind::FileTooLarge);
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let mut limited = Command::new("sh");
+        limited.args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\""]);
+        limited.arg(env::current_exe().unwrap()).args(["--exact", "--nocapture"]);
+        limited.arg("atomic_write::tests::a_part_of_a_new_file_is_removed");
+        limited.env(LIMITED, folder.path().join("new")).stdout(Stdio::piped());
+        let output = limited.output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && text.contains("1 passed"), "{text}");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
     #[test]

@@ -2,13 +2,15 @@
 
 use std::borrow::Cow;
 
+use memchr::memmem;
+
 use crate::{
     camera_raw::{Cr3, RawFormat, raf_preview},
     decode::catch_decoder_panic,
     format::PictureFormat,
     heif::ItemTable,
-    iso_boxes::exif_structure,
-    jpeg::{self, EXIF_PREFIX, XMP_PREFIX},
+    iso_boxes::{exif_structure, number},
+    jpeg::{self, EXIF_PREFIX, EXTENDED_XMP_PREFIX, XMP_PREFIX},
     jpeg_xl::JpegXlContainer,
     png_chunks,
     raster::RasterDecoder,
@@ -33,6 +35,8 @@ pub struct EmbeddedMetadata<'a> {
     pub exif_parts: [Option<&'a [u8]>; 2],
     /// The XMP packet, which is XML.
     pub xmp: Option<Vec<u8>>,
+    /// A second XMP packet, with what did not fit into a segment of a JPEG.
+    pub extended_xmp: Option<Vec<u8>>,
     /// Image resources as in Photoshop files, which contain the IPTC records of a JPEG, or the bare records.
     pub iptc: Option<Vec<u8>>,
     /// Keywords and texts of a PNG.
@@ -63,7 +67,7 @@ impl<'a> EmbeddedMetadata<'a> {
 
     fn without_large_blocks(mut self) -> Self {
         self.exif.take_if(|bytes| bytes.len() > MAX_BLOCK_BYTES);
-        for block in [&mut self.xmp, &mut self.iptc] {
+        for block in [&mut self.xmp, &mut self.extended_xmp, &mut self.iptc] {
             block.take_if(|bytes| bytes.len() > MAX_BLOCK_BYTES);
         }
         self
@@ -71,6 +75,7 @@ impl<'a> EmbeddedMetadata<'a> {
 
     fn read_jpeg(bytes: &'a [u8]) -> Self {
         let mut read = Self::default();
+        let mut xmp_parts = Vec::new();
         for (marker, body) in jpeg::segments_before_scan(bytes) {
             if marker == 0xE1
                 && let Some(exif) = body.strip_prefix(EXIF_PREFIX)
@@ -80,6 +85,10 @@ impl<'a> EmbeddedMetadata<'a> {
                 && let Some(xmp) = body.strip_prefix(XMP_PREFIX)
             {
                 read.xmp.get_or_insert_with(|| xmp.to_vec());
+            } else if marker == 0xE1
+                && let Some(part) = body.strip_prefix(EXTENDED_XMP_PREFIX)
+            {
+                xmp_parts.extend(XmpPart::read(part));
             } else if marker == 0xED
                 && let Some(part) = body.strip_prefix(b"Photoshop 3.0\0")
             {
@@ -87,6 +96,7 @@ impl<'a> EmbeddedMetadata<'a> {
                 read.iptc.get_or_insert_default().extend_from_slice(part);
             }
         }
+        read.extended_xmp = read.xmp.as_ref().and_then(|xmp| joined_xmp(xmp, xmp_parts));
         read
     }
 
@@ -157,8 +167,39 @@ impl<'a> EmbeddedMetadata<'a> {
     }
 }
 
+/// A part of the second XMP packet of a JPEG (XMP specification, part 3, section 1.1.3.1).
+struct XmpPart<'a> {
+    /// The digest of the whole packet, which the first packet names.
+    digest: &'a [u8],
+    length: u64,
+    start: u64,
+    text: &'a [u8],
+}
+
+impl<'a> XmpPart<'a> {
+    fn read(body: &'a [u8]) -> Option<Self> {
+        let (digest, numbers) = body.split_at_checked(32)?;
+        let [length, start] = [number::<4>(numbers, 0)?, number::<4>(numbers, 4)?];
+        Some(Self { digest, length, start, text: &numbers[8..] })
+    }
+}
+
+/// Joins the parts of the second packet. Returns `None` if a part is missing.
+fn joined_xmp(first: &[u8], mut parts: Vec<XmpPart>) -> Option<Vec<u8>> {
+    parts.retain(|part| memmem::find(first, part.digest).is_some());
+    parts.sort_by_key(|part| part.start);
+    let length = parts.first()?.length;
+    let mut joined = Vec::new();
+    for part in parts {
+        (part.start == joined.len() as u64).then(|| joined.extend_from_slice(part.text))?;
+    }
+    (joined.len() as u64 == length).then_some(joined)
+}
+
 #[cfg(test)]
 mod tests {
+    use std::slice;
+
     use super::*;
 
     fn segment(marker: u8, body: &[&[u8]]) -> Vec<u8> {
@@ -183,6 +224,25 @@ mod tests {
         assert_eq!(read.exif.as_deref(), Some(&b"II*\0"[..]));
         assert_eq!(read.xmp.as_deref(), Some(&b"<x/>"[..]));
         assert_eq!(read.iptc.as_deref(), Some(&b"8BIMrest"[..]));
+    }
+
+    #[test]
+    fn a_second_packet_is_joined_from_its_parts() {
+        let part = |digest: &[u8; 32], length: u32, start: u32, text: &[u8]| {
+            let numbers = [length.to_be_bytes(), start.to_be_bytes()].concat();
+            segment(0xE1, &[b"http://ns.adobe.com/xmp/extension/\0", digest, &numbers, text])
+        };
+        let (digest, other) = (&[b'A'; 32], &[b'B'; 32]);
+        let first = segment(0xE1, &[b"http://ns.adobe.com/xap/1.0/\0<x>", digest, b"</x>"]);
+        let second = |parts: &[Vec<u8>]| {
+            let file = [&[0xFF, 0xD8][..], &first, &parts.concat(), &segment(0xDA, &[])].concat();
+            EmbeddedMetadata::read(&file).extended_xmp
+        };
+        let [start, end] = [part(digest, 6, 0, b"<y>"), part(digest, 6, 3, b"abc")];
+        let whole = second(&[end.clone(), part(other, 1, 0, b"z"), start.clone()]);
+        assert_eq!(whole.as_deref(), Some(&b"<y>abc"[..]));
+        assert_eq!(second(slice::from_ref(&start)), None);
+        assert_eq!(second(&[start.clone(), start, end]), None);
     }
 
     #[test]

@@ -89,6 +89,8 @@ impl PictureFormat {
         let all = || [main].into_iter().chain(brands.clone().skip(1));
         match main {
             b"crx " => Some(Self::Raw(RawFormat::Cr3)),
+            // The version of a file with a short header is the brand of its codec.
+            b"mif3" => Some(if brands.next() == Some(b"avif") { Self::Avif } else { Self::Heif }),
             _ if all().any(|brand| matches!(brand, b"avif" | b"avis")) => Some(Self::Avif),
             _ if all().any(|brand| HEIF_BRANDS.contains(&brand)) => Some(Self::Heif),
             _ => None,

@@ -147,7 +147,10 @@ fn readable(bytes: &[u8], format: PictureFormat) -> (Cow<'_, [u8]>, PictureForma
         PictureFormat::Qoi if !bytes.ends_with(&QOI_END) => {
             (Cow::Owned([bytes, &QOI_END].concat()), format)
         }
-        PictureFormat::Bmp => (with_padding(bytes), format),
+        PictureFormat::Bmp => match with_usual_header(bytes) {
+            Some(file) => (Cow::Owned(with_padding(&file).into_owned()), format),
+            None => (with_padding(bytes), format),
+        },
         PictureFormat::Gif => (with_room_for_frame(bytes), format),
         _ => (Cow::Borrowed(bytes), format),
     }
@@ -444,6 +447,26 @@ fn missing_padding(bytes: &[u8]) -> Option<usize> {
         number(10)?.checked_add(stride.checked_mul(height.ok()?)?)?.checked_sub(bytes.len())?;
     let is_plain = number(14)? >= 40 && number(30)? == 0;
     (is_plain && (1..=stride - row).contains(&missing)).then_some(missing)
+}
+
+/// The lengths of the second header of Windows, and of OS/2 2, which begins in the same way.
+const WINDOWS_HEADER: u8 = 40;
+const OS2_HEADER: usize = 64;
+/// The compressions above this number differ between Windows and OS/2.
+const MAX_COMMON_COMPRESSION: usize = 2;
+
+/// Returns a BMP of OS/2 2 with the header of Windows, because the decoder does not know the other one.
+fn with_usual_header(bytes: &[u8]) -> Option<Vec<u8>> {
+    let number = |at| little_endian(bytes, at);
+    if number(BMP_FIRST_HEADER)? != OS2_HEADER || number(30)? > MAX_COMMON_COMPRESSION {
+        return None;
+    }
+    let (usual, removed) = (BMP_FIRST_HEADER + usize::from(WINDOWS_HEADER), OS2_HEADER - 40);
+    let mut file = [bytes.get(..usual)?, bytes.get(usual + removed..)?].concat();
+    let pixels = u32::try_from(number(10)?.checked_sub(removed)?).ok()?;
+    file[10..14].copy_from_slice(&pixels.to_le_bytes());
+    file[BMP_FIRST_HEADER] = WINDOWS_HEADER;
+    Some(file)
 }
 
 /// The positions of the color space and of the profile in a BMP, whose first header has 14 bytes.

@@ -262,12 +262,19 @@ impl CodedColors {
     }
 }
 
-/// Returns the colors of a PNG. If it has several descriptions, the first of these is used: `cICP`, the ICC profile
+/// The transfer characteristics that are neither reserved nor unspecified.
+const TRANSFERS: [RangeInclusive<u8>; 2] = [1..=1, 4..=18];
+
+/// Returns the colors of a PNG. If it has several descriptions, the first of these is used: a known `cICP`, the profile
 /// that was read, `sRGB`, and `gAMA` with `cHRM`. As in browsers, `cHRM` has no effect without `gAMA`.
 pub fn png_colors(bytes: &[u8], profile: Option<Vec<u8>>) -> Option<SourceColors> {
     // The third number is 0, because RGB samples have no matrix.
-    if let Some(&[primaries, transfer, 0, _full_range]) = chunk_before_pixels(bytes, *b"cICP") {
-        return Some(SourceColors::Coded(CodedColors { primaries, transfer }));
+    if let Some(&[primaries, transfer, 0, _full_range]) = chunk_before_pixels(bytes, *b"cICP")
+        && TRANSFERS.iter().any(|known| known.contains(&transfer))
+        && let coded = (CodedColors { primaries, transfer })
+        && coded.profile().is_some()
+    {
+        return Some(SourceColors::Coded(coded));
     }
     if profile.is_some() || chunk_before_pixels(bytes, *b"sRGB").is_some() {
         return profile.map(SourceColors::Profile);
@@ -388,6 +395,10 @@ mod tests {
         let of_profile = Some(SourceColors::Profile(b"profile".to_vec()));
         assert_eq!(colors(&[&gamma, &coded, &pixels], profile), Some(display_p3));
         assert_eq!(colors(&[&gamma, &pixels, &coded], profile), of_profile);
+        for unknown in [[99, 13, 0, 1], [2, 13, 0, 1], [12, 2, 0, 1], [12, 255, 0, 1]] {
+            let unknown = chunk(*b"cICP", &unknown);
+            assert_eq!(colors(&[&unknown, &pixels], profile), of_profile);
+        }
         let calibrated = |points| Some(SourceColors::Calibrated { exponent: 100_000, points });
         let numbers: Vec<u8> = (1..=8_u32).flat_map(u32::to_be_bytes).collect();
         let points = chunk(*b"cHRM", &numbers);

@@ -398,9 +398,13 @@ fn open<'a>(bytes: Cow<'a, [u8]>, deadline: &Deadline) -> Result<Reader<'a>, Dec
 }
 
 /// Returns a copy of the file with the fields that the decoder expects. Strips without lengths, which old programs do
-/// not write, have the length 0, and the positions of tiles are no longer called those of strips.
+/// not write, have the length 0, the positions of tiles are no longer called those of strips, and a page that links to
+/// itself is the last one.
 fn with_usual_fields(bytes: &[u8]) -> Option<Vec<u8>> {
     let (structure, page) = TiffStructure::open(bytes)?;
+    if let Some(file) = structure.without_loop(page) {
+        return Some(with_usual_fields(&file).unwrap_or(file));
+    }
     let [starts, lengths, tile_width, tile_starts] =
         [STRIP_STARTS, STRIP_LENGTHS, TILE_WIDTH, TILE_STARTS]
             .map(|tag| structure.integers(page, tag, usize::MAX).len());

@@ -67,17 +67,15 @@ impl<'a> TiffStructure<'a> {
         limit: usize,
     ) -> Vec<TiffDirectory<'a>> {
         let mut directories = vec![first];
-        let mut offsets = Vec::new();
         let mut followed = 0;
         while let Some(&directory) = directories.get(followed) {
             followed += 1;
             let linked = [directory.next].into_iter().chain(self.integers(directory, link, limit));
             for offset in linked.filter(|&offset| offset > 0) {
                 if directories.len() < limit
-                    && !offsets.contains(&offset)
                     && let Some(next) = self.directory_at(offset)
+                    && directories.iter().all(|known| known.at != next.at)
                 {
-                    offsets.push(offset);
                     directories.push(next);
                 }
             }
@@ -149,6 +147,15 @@ impl<'a> TiffStructure<'a> {
         file.extend([short(tag), short(4)].as_flattened());
         file.extend([u32::try_from(count).ok()?, values, directory.next].map(long).as_flattened());
         file.get_mut(4..8)?.copy_from_slice(&long(start));
+        Some(file)
+    }
+
+    /// Returns a copy of the file in which `directory` is the last one of its chain, if it links to itself.
+    pub(crate) fn without_loop(&self, directory: TiffDirectory) -> Option<Vec<u8>> {
+        let link = directory.at + directory.entries.as_flattened().len();
+        let is_loop = usize::try_from(directory.next).is_ok_and(|next| next + 2 == directory.at);
+        let mut file = is_loop.then(|| self.bytes.to_vec())?;
+        file.get_mut(link..link + 4)?.fill(0);
         Some(file)
     }
 

@@ -55,11 +55,11 @@ struct LoadedModel {
 }
 
 impl LoadedModel {
-    fn is_current(&self, files: &[FileState]) -> bool {
+    fn is_current(&self, files: &[FileState], now: Instant) -> bool {
         match &self.encoder {
             // A loaded model stays when the disk with its folder is no longer connected.
             Ok(_) => files.is_empty() || self.files == files,
-            Err(_) => self.files == files && self.loaded_at.elapsed() < RETRY_AFTER,
+            Err(_) => self.files == files && now.duration_since(self.loaded_at) < RETRY_AFTER,
         }
     }
 }
@@ -97,7 +97,7 @@ impl Models {
         let mut slot = lock(&slot);
         let files = states_of_files(folder);
         match &*slot {
-            Some(loaded) if loaded.is_current(&files) => loaded.encoder.clone(),
+            Some(loaded) if loaded.is_current(&files, Instant::now()) => loaded.encoder.clone(),
             _ => {
                 let encoder = Encoder::load(folder).map(Arc::new);
                 let loaded_at = Instant::now();
@@ -142,5 +142,19 @@ mod tests {
         fs::write(&image_model, kept).unwrap();
         let again = load().unwrap();
         assert!(!Arc::ptr_eq(&first, &again) && first.fingerprint() == again.fingerprint());
+    }
+
+    #[test]
+    fn only_a_failed_load_is_repeated_after_a_while() {
+        let model = ModelFolder::clip();
+        let loaded_at = Instant::now();
+        for (folder, stays) in [(model.path(), true), (Path::new("/no model"), false)] {
+            let encoder = Encoder::load(folder).map(Arc::new);
+            assert_eq!(encoder.is_ok(), stays);
+            let loaded = LoadedModel { encoder, files: Vec::new(), loaded_at };
+            let is_current =
+                |minutes| loaded.is_current(&[], loaded_at + Duration::from_mins(minutes));
+            assert_eq!([is_current(29), is_current(30)], [true, stays]);
+        }
     }
 }

@@ -13,12 +13,13 @@ use super::{
     engine::{Connection, QueryError, Result, Row, Transaction, params},
     lease::{self, LeasedTask},
     media::{MEDIA_COLUMN_COUNT, MEDIA_COLUMNS, MediaRecord, read_media},
-    now_micros, query, store_now,
+    now_micros, query, setting, store_now,
 };
 use tessera_model::{
     Annotation, ArchiveName, ClusterId, DatasetId, EntityType, ExportSpec, ExportTaskId,
     Granularity, keyword_enum,
 };
+use uuid::Uuid;
 
 keyword_enum!(
     /// The state of an export, with its name on the wire and in the store.
@@ -216,9 +217,32 @@ pub fn expired(connection: &Connection, retention: Duration) -> Result<Vec<Expor
     query::all(connection, sql, params![newest], |row| row.get(0).map(ExportTaskId))
 }
 
+/// The beginning of the names of the settings with the exports whose dataset was removed before their archives.
+const WITHOUT_DATASET: &str = "removed_export/";
+
+/// Notes exports whose dataset is about to be removed, so that their archives are deleted from the bucket later.
+pub fn note_removed(connection: &Connection, exports: &[ExportTaskId]) -> Result<()> {
+    exports.iter().try_for_each(|export| {
+        setting::replace(connection, &format!("{WITHOUT_DATASET}{export}"), export.0.as_bytes())
+    })
+}
+
+/// Returns the exports of removed datasets whose archives may still be in the bucket.
+pub fn without_dataset(connection: &Connection) -> Result<Vec<ExportTaskId>> {
+    let sql =
+        format!("SELECT value, require(intact) FROM setting WHERE name LIKE '{WITHOUT_DATASET}%'");
+    let ids: Vec<Vec<u8>> = query::all(connection, &sql, params![], |row| row.get(0))?;
+    Ok(ids.iter().filter_map(|id| Some(ExportTaskId(Uuid::from_slice(id).ok()?))).collect())
+}
+
+/// Forgets exports whose archives were deleted.
 pub fn delete_all(connection: &Connection, exports: &[ExportTaskId]) -> Result<()> {
     let sql = "DELETE FROM export WHERE id = ?1";
-    query::execute_each(connection, sql, exports, |export, run| run(params![export.0]))
+    query::execute_each(connection, sql, exports, |export, run| run(params![export.0]))?;
+    let sql = "DELETE FROM setting WHERE name = ?1";
+    query::execute_each(connection, sql, exports, |export, run| {
+        run(params![format!("{WITHOUT_DATASET}{export}")])
+    })
 }
 
 /// Selects media for a selective export. For an object, its image is selected. Returns the number of selected media.
@@ -263,7 +287,8 @@ fn media_condition(export: &ExportRecord) -> &'static str {
     }
 }
 
-/// Calls `each` with every image and frame of an export, in the order of their paths.
+/// Calls `each` with every image and frame of an export, in the order of their paths. Of files with the same path, the
+/// one in the folder of the dataset comes first.
 pub fn for_each_entry<E: From<QueryError>>(
     connection: &Connection,
     export: &ExportRecord,
@@ -314,7 +339,7 @@ fn entries_query(condition: &str) -> String {
            AND shown.entity = CASE WHEN media.parent IS NULL THEN 'IMAGES' ELSE 'OBJECTS' END
            AND shown.level = {level} AND shown.rank = place.rank_{level}
          LEFT JOIN chosen choice ON choice.export = ?2 AND choice.media = media.row
-         WHERE {condition} ORDER BY media.path, media.row"
+         WHERE {condition} ORDER BY media.path, media.source, media.row"
     )
 }
 

@@ -1,7 +1,7 @@
 //! Media rows, as everything except indexing reads them: single rows, pages, and rows with features.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     ffi::OsStr,
     path::{Path, PathBuf},
 };
@@ -340,21 +340,32 @@ pub fn find(connection: &Connection, id: MediaId) -> Result<Option<(MediaRecord,
     })
 }
 
-/// Finds the picture of a media item of a dataset by its row: the item itself, or the image that contains an object.
-/// Returns it with the folder of its source.
-pub fn picture_of(
+/// The number of items of a list that a statement finds, which bounds the number of parameters.
+const ITEMS_AT_A_TIME: usize = 1_000;
+
+/// Finds the pictures of media items of a dataset by their rows: an item itself, or the image that contains an object.
+/// Returns each with the folder of its source.
+pub fn pictures_of(
     connection: &Connection,
     dataset: DatasetId,
-    row: i64,
-) -> Result<Option<(MediaRecord, PathBuf)>> {
+    rows: &[i64],
+) -> Result<HashMap<i64, (MediaRecord, PathBuf)>> {
     let sql = format!(
-        "SELECT {MEDIA_COLUMNS}, source.folder FROM media JOIN source ON source.row = media.source
-         WHERE media.dataset = ?1
-           AND media.row = (SELECT coalesce(parent, row) FROM media WHERE row = ?2)"
+        "SELECT {MEDIA_COLUMNS}, source.folder, item.row FROM media
+         JOIN source ON source.row = media.source
+         JOIN media AS item ON media.row = coalesce(item.parent, item.row)
+         WHERE media.dataset = ?1 AND item.row IN"
     );
-    query::find(connection, &sql, params![dataset.0, row], |row| {
-        read_with_folder(connection.index_folder(), row)
-    })
+    let read = |row: &Row| {
+        let picture = read_with_folder(connection.index_folder(), row)?;
+        Ok((row.get(MEDIA_COLUMN_COUNT + 1)?, picture))
+    };
+    let mut found = HashMap::new();
+    for rows in rows.chunks(ITEMS_AT_A_TIME) {
+        let pictures: Vec<_> = query::all_listed(connection, &sql, params![dataset.0], rows, read)?;
+        found.extend(pictures);
+    }
+    Ok(found)
 }
 
 /// Finds the image, or the first frame, of a file below the folder of a source. If there is no such file, the name is
@@ -443,17 +454,40 @@ pub(crate) fn records_of(
     })
 }
 
-pub fn row_of(connection: &Connection, dataset: DatasetId, id: MediaId) -> Result<Option<i64>> {
-    let sql = "SELECT row, require(intact) FROM media WHERE id = ?1 AND dataset = ?2";
-    query::find(connection, sql, params![id.0, dataset.0], |row| row.get(0))
+/// Returns the rows of those media items that a dataset has.
+pub fn rows_of(
+    connection: &Connection,
+    dataset: DatasetId,
+    ids: &[MediaId],
+) -> Result<HashMap<MediaId, i64>> {
+    // For a condition on the dataset, the database would read all media of the dataset.
+    let sql = "SELECT id, row, dataset, require(intact) FROM media WHERE id IN";
+    let mut found = HashMap::new();
+    for ids in ids.chunks(ITEMS_AT_A_TIME) {
+        let ids: Vec<_> = ids.iter().map(|id| id.0).collect();
+        let rows: Vec<_> = query::all_listed(connection, sql, params![], &ids, |row| {
+            Ok((DatasetId(row.get(2)?), (MediaId(row.get(0)?), row.get(1)?)))
+        })?;
+        let own = rows.into_iter().filter(|(found, _)| *found == dataset);
+        found.extend(own.map(|(_, row)| row));
+    }
+    Ok(found)
 }
 
-/// Returns the rows of the picture of a media item, and of all objects in it.
-pub fn rows_of_picture(connection: &Connection, row: i64) -> Result<Vec<i64>> {
-    let sql = "SELECT media.row, require(media.intact) FROM media,
-                 (SELECT coalesce(parent, row) AS picture FROM media WHERE row = ?1) AS given
-               WHERE media.row = given.picture OR media.parent = given.picture";
-    query::all(connection, sql, params![row], |row| row.get(0))
+/// Returns the rows of the pictures of media items, and of all objects in them.
+pub fn rows_of_pictures(connection: &Connection, rows: &[i64]) -> Result<HashSet<i64>> {
+    let mut all = HashSet::new();
+    for rows in rows.chunks(ITEMS_AT_A_TIME) {
+        let sql = "SELECT coalesce(parent, row), require(intact) FROM media WHERE row IN";
+        let pictures: HashSet<i64> =
+            query::all_listed(connection, sql, params![], rows, |row| row.get(0))?;
+        let pictures: Vec<i64> = pictures.into_iter().filter(|row| all.insert(*row)).collect();
+        let sql = "SELECT row, require(intact) FROM media WHERE parent IN";
+        let objects: Vec<i64> =
+            query::all_listed(connection, sql, params![], &pictures, |row| row.get(0))?;
+        all.extend(objects);
+    }
+    Ok(all)
 }
 
 /// Returns the rows of all images and frames, or of all objects.

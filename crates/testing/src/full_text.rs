@@ -1,7 +1,7 @@
 //! Generates random captions and queries over a few words, and searches with the full-text index of `SQLite`, for tests
 //! that compare it with our own index.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::{collection::vec, prelude::*, sample::select};
 use rusqlite::{Connection, params};
@@ -39,8 +39,8 @@ pub fn queries() -> impl Strategy<Value = String> {
 }
 
 /// Returns the positions of the captions with words that some part of a query excludes. Such a caption can still match
-/// by another part, such as `walls` in `walls OR (boats -walls)`. `SQLite` then adds the score of the excluded words
-/// once more if they happen to have been read, so that the scores of these captions cannot be compared.
+/// by another part, such as `walls` in `walls OR (boats -walls)`. The words of the part that excludes it then do not
+/// count, so that its score is not the one of [`full_text_matches`].
 pub fn captions_with_excluded_words(
     captions: &[Vec<&str>],
     query: &FullTextQuery,
@@ -88,7 +88,9 @@ pub fn tokenized(text: &str) -> Vec<String> {
     words.filter_map(Result::unwrap).filter(|word| !word.is_empty()).collect()
 }
 
-/// Returns the positions of the captions that match the expression of a query, with their scores.
+/// Returns the positions of the captions that match the expression of a query, with their scores. The scores are those
+/// of the expression without its exclusions, because `SQLite` counts some words of a caption not at all, and others
+/// twice, if the expression excludes any word.
 pub fn full_text_matches(captions: &[Vec<&str>], query: &FullTextQuery) -> Vec<(usize, f64)> {
     let index = Connection::open_in_memory().unwrap();
     let sql = format!("CREATE VIRTUAL TABLE words USING fts5(caption, tokenize = '{TOKENIZER}')");
@@ -100,9 +102,23 @@ pub fn full_text_matches(captions: &[Vec<&str>], query: &FullTextQuery) -> Vec<(
     }
     let sql = "SELECT rowid, bm25(words) FROM words WHERE words MATCH ?1 ORDER BY rowid";
     let mut statement = index.prepare(sql).unwrap();
-    let expression = fts5_expression(query, &query.expression);
-    let rows = statement.query_map([expression], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
-    rows.map(Result::unwrap).collect()
+    let mut search = |expression: &TextExpression| -> BTreeMap<usize, f64> {
+        let expression = fts5_expression(query, expression);
+        let rows = statement.query_map([expression], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        rows.map(Result::unwrap).collect()
+    };
+    let scores = search(&without_exclusions(&query.expression));
+    search(&query.expression).into_keys().map(|number| (number, scores[&number])).collect()
+}
+
+fn without_exclusions(expression: &TextExpression) -> TextExpression {
+    let all = |parts: &[TextExpression]| parts.iter().map(without_exclusions).collect();
+    match expression {
+        TextExpression::Phrase(number) => TextExpression::Phrase(*number),
+        TextExpression::And(parts) => TextExpression::And(all(parts)),
+        TextExpression::Or(parts) => TextExpression::Or(all(parts)),
+        TextExpression::Without(first, _) => without_exclusions(first),
+    }
 }
 
 fn fts5_expression(query: &FullTextQuery, expression: &TextExpression) -> String {

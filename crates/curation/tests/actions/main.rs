@@ -617,6 +617,23 @@ fn a_folder_without_permission_keeps_its_files() {
 }
 
 #[test]
+fn a_stopped_undo_names_the_files_that_it_has_not_tried() {
+    let desk = Desk::new();
+    let originals = desk.originals();
+    let before = desk.files();
+    desk.run(&planned(FileAction::Move(desk.layout(false)), &originals));
+    let last = desk.journals.last().unwrap().header.id;
+    // What was reverted by the first attempt is not left any more.
+    for (limit, done, left) in [(2, 2, &["a.jpg", "a.txt"][..]), (3, 1, &["a.txt"])] {
+        let stopped = undo(&desk.journals, last, &mut |tried, _| tried < limit).unwrap();
+        let left: Vec<_> = left.iter().map(|name| desk.pics().join(name)).collect();
+        assert_eq!((stopped.done, stopped.failed.len(), stopped.not_tried), (done, 0, left));
+    }
+    assert_eq!(desk.undo().done, 1);
+    assert_eq!(desk.files(), before);
+}
+
+#[test]
 fn a_stopped_action_can_be_undone_and_an_interrupted_one_blocks_the_next() {
     let desk = Desk::new();
     let originals = desk.originals();

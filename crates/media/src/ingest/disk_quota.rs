@@ -42,7 +42,7 @@ impl DiskQuota {
         })
     }
 
-    fn new(
+    pub fn new(
         reserved: u64,
         free_space: impl Fn(&Path) -> io::Result<u64> + Send + Sync + 'static,
     ) -> Self {
@@ -128,18 +128,21 @@ impl Drop for SpaceClaim {
 pub struct ClaimedFile {
     pub file: File,
     claim: SpaceClaim,
+    /// Why a write failed.
+    pub failure: Option<ErrorKind>,
 }
 
 impl ClaimedFile {
     pub fn new(file: File, claim: SpaceClaim) -> Self {
-        Self { file, claim }
+        Self { file, claim, failure: None }
     }
 }
 
 impl Write for ClaimedFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.claim.take(bytes.len())?;
-        self.file.write(bytes)
+        let claimed = self.claim.take(bytes.len());
+        let written = claimed.and_then(|()| self.file.write(bytes));
+        written.inspect_err(|cause| self.failure = Some(cause.kind()))
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -7,7 +7,7 @@ use std::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use bytes::Bytes;
@@ -81,6 +81,19 @@ struct OpenBucket {
     /// Whether a request without a signature was denied, so that the credentials have to be requested again. The role
     /// of the machine may not have responded in time.
     is_denied: Arc<AtomicBool>,
+    /// When the credentials were requested again.
+    reopened_at: Option<Instant>,
+}
+
+/// The time between two requests for the credentials of a bucket that denies access. On a machine without a role, each
+/// request takes a second, and a scan asks for many objects.
+const REOPENING_PAUSE: Duration = Duration::from_mins(1);
+
+impl OpenBucket {
+    fn is_usable(&self) -> bool {
+        let is_recent = self.reopened_at.is_some_and(|at| at.elapsed() < REOPENING_PAUSE);
+        is_recent || !self.is_denied.load(Ordering::Relaxed)
+    }
 }
 
 impl ObjectStorage {
@@ -159,14 +172,14 @@ impl ObjectStorage {
         bucket: &BucketUri,
     ) -> Result<Arc<dyn BucketClient>, StorageAttemptError> {
         let buckets = || self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(open) = buckets().get(bucket)
-            && !open.is_denied.load(Ordering::Relaxed)
-        {
-            return Ok(Arc::clone(&open.client));
+        let known = buckets().get(bucket).map(|open| (Arc::clone(&open.client), open.is_usable()));
+        if let Some((client, true)) = known {
+            return Ok(client);
         }
         let is_denied = Arc::default();
         let client = bucket_client::open(&self.settings, &self.client, bucket, &is_denied).await?;
-        let open = OpenBucket { client: Arc::clone(&client), is_denied };
+        let reopened_at = known.map(|_| Instant::now());
+        let open = OpenBucket { client: Arc::clone(&client), is_denied, reopened_at };
         buckets().insert(bucket.clone(), open);
         Ok(client)
     }

@@ -11,12 +11,14 @@ pub use sequence::ImageSequence;
 
 use self::items::ItemProperties;
 use crate::{
-    iso_boxes::number,
+    iso_boxes::{find_box, number},
     limits::{DecodeError, MAX_PIXELS, check_size},
     source_colors::{CodedColors, SourceColors},
 };
 use image::{RgbImage, imageops::crop_imm, metadata::Orientation};
 
+/// The box that takes the place of the item table in small files (ISO/IEC 23008-12, annex O).
+const SHORT_HEADER: [u8; 4] = *b"mini";
 const START_CODE: [u8; 4] = [0, 0, 0, 1];
 /// The offset of the parameter sets in the HEVC configuration, and the offset of the sequence header in the AV1
 /// configuration.
@@ -61,7 +63,13 @@ impl<'a> CodedPicture<'a> {
     /// Reads the container, and checks the sizes that it declares.
     pub fn open(bytes: &'a [u8], name: &str) -> Result<Self, DecodeError> {
         let damaged = || DecodeError(format!("damaged {name}: no picture that can be read"));
-        let picture = Self::read(bytes).ok_or_else(damaged)?;
+        let unreadable = || match find_box(bytes, SHORT_HEADER) {
+            Some(_) => DecodeError(format!(
+                "a kind of {name} that cannot be opened: a short header (mini); convert it to JPEG"
+            )),
+            None => damaged(),
+        };
+        let picture = Self::read(bytes).ok_or_else(unreadable)?;
         for coded in [Some(&picture), picture.alpha.as_deref()].into_iter().flatten() {
             check_size(coded.coded_size)?;
             check_size(coded.tile_size)?;

@@ -14,6 +14,8 @@ pub const START_OF_SCAN: u8 = 0xDA;
 /// The names before Exif fields and before XMP in a segment of metadata.
 pub const EXIF_PREFIX: &[u8] = b"Exif\0\0";
 pub const XMP_PREFIX: &[u8] = b"http://ns.adobe.com/xap/1.0/\0";
+/// The name before a part of the XMP that does not fit into its segment.
+pub const EXTENDED_XMP_PREFIX: &[u8] = b"http://ns.adobe.com/xmp/extension/\0";
 
 #[derive(Clone, Debug)]
 pub struct Component {

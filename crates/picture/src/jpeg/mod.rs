@@ -23,7 +23,9 @@ mod tests;
 mod uncommon;
 
 pub use error::{JpegError, MAX_SCANS};
-pub use header::{EXIF_PREFIX, MAX_SEGMENTS, XMP_PREFIX, segments_before_scan};
+pub use header::{
+    EXIF_PREFIX, EXTENDED_XMP_PREFIX, MAX_SEGMENTS, XMP_PREFIX, segments_before_scan,
+};
 pub use scan::ycbcr_to_rgb;
 
 use std::ops::Range;

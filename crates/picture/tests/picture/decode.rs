@@ -97,6 +97,23 @@ fn a_qoi_or_bmp_without_its_last_bytes_is_shown_if_all_pixels_are_there() {
     }
 }
 
+#[test]
+fn a_bmp_with_the_header_of_os2_is_shown() {
+    let picture = RgbImage::from_fn(7, 5, |x, y| image::Rgb([low(x * 30), low(y * 50), 7]));
+    let gray = DynamicImage::from(picture.clone()).into_luma8();
+    for picture in [DynamicImage::from(picture), gray.into()] {
+        let usual = encoded(picture.clone(), ImageFormat::Bmp);
+        // The header of OS/2 has 24 bytes more, between the usual fields and the palette.
+        let mut file = [&usual[..54], &[1; 24], &usual[54..]].concat();
+        (file[10], file[14]) = (file[10] + 24, 64);
+        assert_eq!(decode(&file, 100).expect("decoded").pixels, picture.to_rgb8());
+        let error = decode(&file[..file.len() - 9], 100).expect_err("cut");
+        assert_eq!(error.0, "truncated BMP");
+        file[30] = 3;
+        assert!(decode(&file, 100).is_err(), "a compression of OS/2 alone");
+    }
+}
+
 /// An ICO with these pictures. The entries state a side and a number of bits per pixel.
 fn ico(pictures: &[(u8, u8, Vec<u8>)]) -> Vec<u8> {
     let mut bytes = vec![0, 0, 1, 0, low(u32::try_from(pictures.len()).expect("few")), 0];

@@ -52,6 +52,16 @@ fn pictures_have_the_colors_that_were_encoded() {
     }
 }
 
+#[test]
+fn a_short_header_is_named() {
+    for (codec, name) in [(b"avif", "AVIF"), (b"heic", "HEIC")] {
+        let file = [&b"\0\0\0\x10ftypmif3"[..], codec, b"\0\0\0\x0Cmini\0\0\0\0"].concat();
+        let reason = "cannot be opened: a short header (mini); convert it to JPEG";
+        let expected = DecodeError(format!("a kind of {name} that {reason}"));
+        assert_eq!(size(&file), Err(expected));
+    }
+}
+
 /// As phones store photographs: in tiles, and turned by the container.
 #[test]
 fn tiles_are_put_together_and_turned() {

@@ -184,6 +184,14 @@ fn a_second_band_is_alpha_only_if_the_file_says_so() {
 }
 
 #[test]
+fn a_page_that_links_to_itself_is_shown() {
+    let mut file = tiff(&[page(SIDE, 8, 1, levels().collect())]);
+    let (directory, link) = (file[4..8].to_vec(), file.len() - 4);
+    file[link..].copy_from_slice(&directory);
+    assert_ramp(&file, gray, "a loop");
+}
+
+#[test]
 fn bytes_may_have_their_lowest_bit_first() {
     let reversed: Vec<u8> = levels().map(u8::reverse_bits).collect();
     let order = (FILL_ORDER, Field::Short(vec![2]));

@@ -129,7 +129,7 @@ fn write_images(
 fn image(row: &MetadataRow) -> Value {
     let media = &row.entry.media;
     json!({
-        "file_name": row.image.clone().unwrap_or_else(|| media.file_path()),
+        "file_name": row.image.as_ref().or(row.file_name.as_ref()),
         "width": media.width,
         "height": media.height,
         column::MEDIA_ID: media.id.to_string(),

@@ -201,6 +201,32 @@ pub(super) fn dataset_url(content: &ArchiveContent) -> String {
     }
 }
 
+/// Names files by their paths in the dataset. An added file with the path of an earlier file is named by its own folder,
+/// too, so that no reader mistakes one file for the other.
+struct DatasetPaths {
+    sources: Vec<SourceFolder>,
+    /// The latest path, and the source of its first file.
+    latest: (PathBuf, i64),
+}
+
+impl DatasetPaths {
+    fn new(content: &ArchiveContent) -> Result<Self, TaskError> {
+        let sources = source::all(content.connection, content.dataset.id)?;
+        Ok(Self { sources, latest: (PathBuf::new(), 0) })
+    }
+
+    /// Returns the name of a file. The files come in the order of their paths.
+    fn name(&mut self, media: &MediaRecord) -> String {
+        if self.latest.0 != media.path {
+            self.latest = (media.path.clone(), media.source);
+        }
+        let path = media.file_path();
+        let is_first = self.latest.1 == media.source;
+        let own = self.sources.iter().find(|source| !is_first && source.row == media.source);
+        own.map_or(path.clone(), |source| format!("{}/{path}", source.public_name()))
+    }
+}
+
 /// Calls `each` with every row. The pictures in the rows have the names that they have in the archive.
 pub(crate) fn for_each_row(
     content: &ArchiveContent,
@@ -209,6 +235,7 @@ pub(crate) fn for_each_row(
 ) -> Result<(), TaskError> {
     let mut names = UniqueNames::of(content.export.spec.format);
     let links = OriginalLinks::new(content)?;
+    let mut paths = DatasetPaths::new(content)?;
     let with_objects = content.dataset.n_objects > 0;
     export::for_each_entry(content.connection, content.export, content.groups, |entry| {
         let with_images = content.export.spec.include_images;
@@ -218,7 +245,7 @@ pub(crate) fn for_each_row(
         let file_name = if with_images {
             image.as_ref().map(|image| format!("{IMAGES_PREFIX}{image}"))
         } else {
-            Some(entry.media.file_path())
+            Some(paths.name(&entry.media))
         };
         let url = links.link(content, &entry.media);
         let picture = entry.media.row;

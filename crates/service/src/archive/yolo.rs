@@ -118,16 +118,36 @@ fn corners(region: Region) -> Vec<f64> {
 /// area.
 fn join(one: Vec<f64>, other: &[f64]) -> Vec<f64> {
     let (points, others) = (one.as_chunks::<2>().0, other.as_chunks::<2>().0);
-    let distance = |[x, y]: [f64; 2], [u, v]: [f64; 2]| (x - u).powi(2) + (y - v).powi(2);
-    let pairs =
-        (0..points.len()).flat_map(|here| (0..others.len()).map(move |there| (here, there)));
-    let nearest = pairs.min_by(|&(a, b), &(c, d)| {
-        distance(points[a], others[b]).total_cmp(&distance(points[c], others[d]))
-    });
-    let Some((here, there)) = nearest else { return one };
+    let Some((here, there)) = nearest_points(points, others) else { return one };
     let around = others[there..].iter().chain(&others[..=there]);
     let all = points[..=here].iter().chain(around).chain(&points[here..]);
     all.flatten().copied().collect()
+}
+
+/// Returns the positions of the nearest points of two outlines, of several equally near ones the first. The points are
+/// sorted by x, because outlines have thousands of points, and most are too far to the left or right.
+fn nearest_points(points: &[[f64; 2]], others: &[[f64; 2]]) -> Option<(usize, usize)> {
+    let mut order: Vec<usize> = (0..others.len()).collect();
+    order.sort_by(|a, b| others[*a][0].total_cmp(&others[*b][0]));
+    let mut best: Option<(f64, usize, usize)> = None;
+    for (here, [x, y]) in points.iter().enumerate() {
+        let mut compare = |side: &mut dyn Iterator<Item = &usize>| {
+            for &there in side {
+                let [u, v] = others[there];
+                let (across, down) = ((x - u).powi(2), (y - v).powi(2));
+                let found = (across + down, here, there);
+                match best {
+                    Some((distance, ..)) if across > distance => break,
+                    Some(best) if best <= found => {}
+                    _ => best = Some(found),
+                }
+            }
+        };
+        let (left, right) = order.split_at(order.partition_point(|at| others[*at][0] < *x));
+        compare(&mut left.iter().rev());
+        compare(&mut right.iter());
+    }
+    best.map(|(_, here, there)| (here, there))
 }
 
 /// Appends a line. A coordinate is at most a ten-thousandth of a pixel off.
@@ -145,6 +165,23 @@ fn push_line(text: &mut String, class: u64, numbers: &[f64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn outlines_are_joined_at_their_nearest_points() {
+        let mut numbers = (0_u32..).map(|it| f64::from(it * it % 61));
+        let mut outline = |length: usize| -> Vec<[f64; 2]> {
+            (0..length).map(|_| [0, 1].map(|_| numbers.next().unwrap())).collect()
+        };
+        for (one, other) in (0..24).flat_map(|one| (0..24).map(move |other| (one, other))) {
+            let (points, others) = (outline(one), outline(other));
+            let pairs = (0..one).flat_map(|here| (0..other).map(move |there| (here, there)));
+            let distance = |&(here, there): &(usize, usize)| {
+                (0..2).map(|side| (points[here][side] - others[there][side]).powi(2)).sum::<f64>()
+            };
+            let nearest = pairs.min_by(|a, b| distance(a).total_cmp(&distance(b)));
+            assert_eq!(nearest_points(&points, &others), nearest, "{points:?} {others:?}");
+        }
+    }
 
     #[test]
     fn class_names_have_no_character_that_yaml_refuses() {

@@ -68,9 +68,8 @@ pub(crate) async fn remove_dataset(
     State(state): State<AppState>,
     DatasetPath(id): DatasetPath,
 ) -> Result<Json<RemovedBody>, Problem> {
-    let removed = state.spawn_blocking(move |deployment| deployment.remove_dataset(id)).await?;
-    state.deployment.delete_archives(&removed.exports).await;
-    Ok(Json(RemovedBody { uploads: removed.uploads }))
+    let uploads = state.spawn_blocking(move |deployment| deployment.remove_dataset(id)).await?;
+    Ok(Json(RemovedBody { uploads }))
 }
 
 /// Changes the display name of a dataset.

@@ -78,11 +78,14 @@ fn run_export(context: &TaskContext, export: &ExportRecord) -> Result<(), StoreE
     })
 }
 
-/// Deletes exports that ended longer ago than they are kept, and archives on disk whose exports no longer exist. An
-/// export whose archive cannot be deleted from the bucket now is deleted at a later check.
+/// Deletes exports that ended longer ago than they are kept, the archives of exports whose dataset was removed, and
+/// archives on disk whose exports no longer exist. An export whose archive cannot be deleted from the bucket now is
+/// deleted at a later check.
 pub(crate) fn delete_expired_exports(context: &WorkerContext) -> Result<(), StoreError> {
     let (store, retention) = (&context.store, context.settings.export_retention);
-    let deleted = delete_archives(context, store.read(|c| export::expired(c, retention))?);
+    let unneeded = store
+        .read(|c| Ok([export::expired(c, retention)?, export::without_dataset(c)?].concat()))?;
+    let deleted = delete_archives(context, unneeded);
     if !deleted.is_empty() {
         store.write(|tx| export::delete_all(tx, &deleted))?;
     }

@@ -13,7 +13,7 @@ use tessera_media::{
 use tessera_model::{DatasetId, Operation};
 use tessera_store::{
     indexing_task::{self, Batch, BatchOrigin, IndexingTaskKind},
-    source,
+    is_storage_full, source,
     upload::UploadRecord,
 };
 
@@ -80,7 +80,13 @@ impl Deployment {
         id: DatasetId,
         request: AddMediaRequest,
     ) -> Result<(), ServiceError> {
-        let failed = |_| ServiceError::Failed("The upload to storage failed");
+        let failed = |cause| {
+            ServiceError::Failed(if is_storage_full(&cause) {
+                "The upload to storage failed: the disk is full"
+            } else {
+                "The upload to storage failed"
+            })
+        };
         let (staging, origin) = match request.source {
             AddMediaSource::Files(staging) => (staging, BatchOrigin::InPlace),
             AddMediaSource::Archive(staging, kind) => {

@@ -3,7 +3,7 @@
 
 use tessera_media::ingest::{is_denied, is_unavailable};
 use tessera_retrieval::RetrievalError;
-use tessera_store::StoreError;
+use tessera_store::{StoreError, is_storage_full};
 use tessera_wire::selection::SelectionError;
 
 /// The message for a model that cannot be read. The cause is not shown, because it contains local paths.
@@ -59,10 +59,10 @@ impl ServiceError {
     /// what failed.
     #[expect(clippy::needless_pass_by_value, reason = "the signature of `map_err`")]
     pub(crate) fn export_file(cause: std::io::Error) -> Self {
-        match cause.kind() {
-            std::io::ErrorKind::StorageFull => Self::no_space(),
-            _ => Self::Failed("The export could not be written"),
+        if is_storage_full(&cause) {
+            return Self::no_space();
         }
+        Self::Failed("The export could not be written")
     }
 
     /// Converts an error of reading a thumbnail or the picture of a frame from the bucket.

@@ -331,16 +331,8 @@ impl Deployment {
         &self,
         rows: impl IntoIterator<Item = i64>,
     ) -> Result<HashSet<i64>, ServiceError> {
-        let mut all = HashSet::new();
-        self.store.read(|c| {
-            for row in rows {
-                if !all.contains(&row) {
-                    all.extend(media::rows_of_picture(c, row)?);
-                }
-            }
-            Ok(())
-        })?;
-        Ok(all)
+        let rows: Vec<i64> = rows.into_iter().collect();
+        Ok(self.store.read(|c| media::rows_of_pictures(c, &rows))?)
     }
 
     fn choose_matches(
@@ -400,17 +392,9 @@ impl Deployment {
         record: &DatasetRecord,
         ids: &[MediaId],
     ) -> Result<(Vec<i64>, Vec<MediaId>), ServiceError> {
-        let (mut rows, mut missing) = (Vec::with_capacity(ids.len()), Vec::new());
-        self.store.read(|c| {
-            for &id in ids {
-                match media::row_of(c, record.id, id)? {
-                    Some(row) => rows.push(row),
-                    None => missing.push(id),
-                }
-            }
-            Ok(())
-        })?;
-        Ok((rows, missing))
+        let known = self.store.read(|c| media::rows_of(c, record.id, ids))?;
+        let missing = ids.iter().filter(|id| !known.contains_key(id)).copied().collect();
+        Ok((known.into_values().collect(), missing))
     }
 }
 
@@ -474,10 +458,7 @@ impl Deployment {
         self.spool(id, |record, file| {
             let mut table = csv::Writer::from_writer(file);
             let mut write = |fields: [&str; 2]| {
-                table.write_record(fields).map_err(|cause| match cause.into_kind() {
-                    csv::ErrorKind::Io(cause) => ServiceError::export_file(cause),
-                    _ => ServiceError::internal(),
-                })
+                table.write_record(fields).map_err(|_| ServiceError::internal())
             };
             write(["filename", "media_id"])?;
             // All pages are read from one snapshot, so that none skips or repeats a media item.
@@ -501,7 +482,8 @@ impl Deployment {
         })
     }
 
-    /// Returns an unnamed file with what `write` writes about a dataset that can be exported.
+    /// Returns an unnamed file with what `write` writes about a dataset that can be exported. If the file cannot be
+    /// written, the error says so, whatever `write` returns.
     fn spool(
         &self,
         id: DatasetId,
@@ -513,7 +495,11 @@ impl Deployment {
         let file = tempfile::tempfile_in(&folder).map_err(ServiceError::export_file)?;
         let claim = self.settings.disk.claim_in(&folder);
         let mut file = BufWriter::new(ClaimedFile::new(file, claim));
-        write(&record, &mut file)?;
+        let written = write(&record, &mut file);
+        if let Some(cause) = file.get_ref().failure {
+            return Err(ServiceError::export_file(cause.into()));
+        }
+        written?;
         file.flush().map_err(ServiceError::export_file)?;
         file.rewind().map_err(ServiceError::export_file)?;
         Ok(file.into_inner().map_err(|_| ServiceError::internal())?.file)

@@ -50,13 +50,10 @@ impl Deployment {
             if rows.is_empty() {
                 require_none_missing(&missing)?;
             }
-            let records: Vec<(MediaRecord, PathBuf)> = self.store.read(|c| {
-                rows.iter()
-                    .filter_map(|row| media::picture_of(c, dataset, *row).transpose())
-                    .collect()
-            })?;
+            let mut records = self.store.read(|c| media::pictures_of(c, dataset, &rows))?;
+            let records = rows.iter().filter_map(|row| records.remove(row));
             let (frames, files): (Vec<_>, Vec<_>) =
-                records.into_iter().partition(|(record, _)| record.frame.is_some());
+                records.partition(|(record, _)| record.frame.is_some());
             let videos: BTreeSet<PathBuf> =
                 frames.into_iter().map(|(record, folder)| folder.join(record.path)).collect();
             let mut found = self.with_companions(dataset, files)?;
@@ -101,16 +98,13 @@ impl Deployment {
         dataset: DatasetId,
         media: &[MediaId],
     ) -> Result<HashMap<MediaId, MediaId>, LocalError> {
-        let mut pictures = HashMap::new();
-        self.store.read(|c| {
-            for id in media {
-                let Some(row) = media::row_of(c, dataset, *id)? else { continue };
-                let picture = media::picture_of(c, dataset, row)?.map(|(picture, _)| picture.id);
-                pictures.extend(picture.filter(|picture| picture != id).map(|it| (*id, it)));
-            }
-            Ok(())
-        })?;
-        Ok(pictures)
+        Ok(self.store.read(|c| {
+            let rows = media::rows_of(c, dataset, media)?;
+            let listed: Vec<i64> = rows.values().copied().collect();
+            let pictures = media::pictures_of(c, dataset, &listed)?;
+            let picture = |(id, row)| Some((id, pictures.get(&row)?.0.id));
+            Ok(rows.into_iter().filter_map(picture).filter(|(id, picture)| id != picture).collect())
+        })?)
     }
 
     /// Finds originals by the absolute paths of their files.
@@ -365,10 +359,10 @@ impl Deployment {
         dataset: DatasetId,
         rows: impl Iterator<Item = i64>,
     ) -> Result<Vec<(MediaId, PathBuf)>, LocalError> {
-        Ok(self.store.read(|c| {
-            let named = rows.filter_map(|row| media::picture_of(c, dataset, row).transpose());
-            named.map(|found| found.map(|(record, _)| (record.id, record.path))).collect()
-        })?)
+        let rows: Vec<i64> = rows.collect();
+        let pictures = self.store.read(|c| media::pictures_of(c, dataset, &rows))?;
+        let named = rows.iter().filter_map(|row| pictures.get(row));
+        Ok(named.map(|(record, _)| (record.id, record.path.clone())).collect())
     }
 
     fn similar_in_cluster(

@@ -8,13 +8,8 @@ use crate::{
     opened_archive::remove_unpacked,
     originals::{FOLDER_MISSING, storage_location},
 };
-use tessera_media::{
-    ingest::{EXCLUDED, FolderChanges, FolderScan},
-    object_storage::archive_name,
-};
-use tessera_model::{
-    DatasetId, ExportTaskId, FileChanges, LocalDataset, PatternLists, RescanResult,
-};
+use tessera_media::ingest::{EXCLUDED, FolderChanges, FolderScan};
+use tessera_model::{DatasetId, FileChanges, LocalDataset, PatternLists, RescanResult};
 use tessera_retrieval::RetrievalError;
 use tessera_store::{
     QueryError, StoreError, Transaction,
@@ -28,14 +23,6 @@ use tessera_store::{
 /// Why a dataset whose indexing was cancelled is in ERROR.
 pub(crate) const CANCELLED: &str =
     "The indexing was cancelled. Rescan the dataset, or open its folder again, to continue it";
-
-/// What remains of a removed dataset.
-pub(crate) struct RemovedDataset {
-    /// The number of uploaded files, which stay in the index folder.
-    pub uploads: u64,
-    /// The exports whose archives are not needed any more.
-    pub exports: Vec<ExportTaskId>,
-}
 
 impl Deployment {
     /// Whether the folder of a dataset is on this machine and is missing, as [`Originals::is_missing`] says.
@@ -91,15 +78,16 @@ impl Deployment {
     }
 
     /// Removes a dataset from the index. The folder and the uploads of the dataset stay. They become the same dataset
-    /// again when the folder is opened again.
-    pub(crate) fn remove_dataset(&self, id: DatasetId) -> Result<RemovedDataset, ServiceError> {
+    /// again when the folder is opened again. The archives of exports are deleted in the background. Returns the number
+    /// of uploaded files.
+    pub(crate) fn remove_dataset(&self, id: DatasetId) -> Result<u64, ServiceError> {
         let record = self.require_dataset(id)?;
         self.require_write_access(&record)?;
         let uploads = self.count_uploads(id)?;
         // Tags that are not written yet are only in the index. If they cannot be written, each change of tags has
         // already reported this.
         let can_write = self.tag_writer.synchronize(&record)?.is_empty();
-        let (folder, exports) = self.change_at_rest(id, "remove", |tx, record| {
+        let folder = self.change_at_rest(id, "remove", |tx, record| {
             let tags = tagged_files::state(tx, id)?;
             if can_write && tags.revision > tags.written {
                 let message = "The tags of the dataset were changed meanwhile; remove it again";
@@ -110,24 +98,17 @@ impl Deployment {
                 let message = "Operation 'remove' is blocked while an export is running";
                 return Ok(Err(ServiceError::Conflict(message.to_owned())));
             }
+            if self.bucket.is_some() {
+                let exports: Vec<_> = exports.into_iter().map(|(export, _)| export).collect();
+                export::note_removed(tx, &exports)?;
+            }
             dataset::remove(tx, id)?;
-            let exports = exports.into_iter().map(|(export, _)| export).collect();
-            Ok(Ok((record.folder, exports)))
+            Ok(Ok(record.folder))
         })?;
         remove_unpacked(&self.store.opened_archives_dir(), &folder);
         self.indexes.release(id);
         self.tasks.wake();
-        Ok(RemovedDataset { uploads, exports })
-    }
-
-    /// Deletes the archives of removed exports from the bucket. Those in the index folder are removed in the
-    /// background.
-    pub(crate) async fn delete_archives(&self, exports: &[ExportTaskId]) {
-        let Some(bucket) = &self.bucket else { return };
-        for export in exports {
-            // The archive may never have been written, and a bucket that cannot be reached does not undo the removal.
-            let _ = bucket.delete(&archive_name(*export)).await;
-        }
+        Ok(uploads)
     }
 
     /// Compares the folder of a dataset with its index, and starts indexing if they are different. `patterns` replace

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use tessera_model::{Annotation, Mask};
 
 use crate::{
+    change::{archived, zip},
     described,
     export::{archive, content, finished_archive, metadata, names},
     round_trip::{Description, LabeledBox, are_close, assert_same, descriptions, rows},
@@ -532,4 +533,34 @@ fn joined_outlines_are_compared_by_their_points() {
         Description { objects: vec![object(vec![vec![0.0; 16]])], ..Description::default() };
     check_joined(&mut one, &other);
     assert!(are_close(&one.objects[0].2, &other.objects[0].2));
+}
+
+#[tokio::test]
+async fn an_added_file_is_not_mistaken_for_the_one_of_the_same_path_in_the_folder() {
+    let row = |word: &str| {
+        let objects = json!([{"label": word, "bbox": [0.25, 0.25, 0.5, 0.5]}]);
+        json!({"file_name": "a.png", "caption": word, "objects": objects}).to_string().into_bytes()
+    };
+    let service = Service::of(&[("b.png", picture(1))]).await;
+    let added = [("a.png", picture(2)), ("metadata.jsonl", row("added"))];
+    service.added(archived("a.zip", zip(&added.map(|(name, bytes)| (name.into(), bytes))))).await;
+    assert_eq!(service.reindex().await.0, 202);
+    service.deployment.wait_until_idle().await;
+    service.place.put("a.png", &picture(3));
+    service.place.put("metadata.jsonl", &row("own"));
+    assert_eq!(service.manage("/rescan").await.0, 200);
+    service.deployment.wait_until_idle().await;
+    for (format, table) in [
+        ("csv", "metadata.csv"),
+        ("coco", "annotations/instances.json"),
+        ("json", "metadata.json"),
+        ("parquet", "metadata.parquet"),
+    ] {
+        let (_, mut zip) = archive(&service, &format!("file_name=a&export_format={format}")).await;
+        let table = (table, content(&mut zip, table));
+        let opened = Service::of(&[("a.png", picture(3)), ("b.png", picture(1)), table]).await;
+        let found = descriptions(&opened, "file_name").await;
+        let labels: Vec<_> = found["a.png"].objects.iter().map(|(label, ..)| label).collect();
+        assert_eq!(labels, ["own"], "{format}");
+    }
 }

@@ -2,8 +2,8 @@
 
 use std::{fs, io::Cursor};
 
-use reqwest::redirect::Policy;
-use serde_json::Value;
+use reqwest::{StatusCode, redirect::Policy};
+use serde_json::{Value, json};
 use tessera_media::object_storage::ObjectUri;
 use tessera_service::DeploymentSettings;
 use zip::ZipArchive;
@@ -166,6 +166,24 @@ async fn an_archive_whose_deletion_is_denied_is_deleted_once_it_is_allowed() {
     let mut kept = [object_name(&second), object_name(&third)];
     kept.sort();
     assert_eq!(names(&storage), [&["team/readme.md".to_owned()], &kept[..]].concat());
+}
+
+#[tokio::test]
+async fn the_archives_of_a_removed_dataset_are_deleted_once_the_bucket_allows_it() {
+    let storage = storage().await;
+    let service = Service::with(settings(&storage)).await;
+    let archive = object_name(&exported(&service).await);
+    storage.deny_deletions(true);
+    assert_eq!(service.manage("/remove").await, (StatusCode::OK, json!({"uploads": 0})));
+    service.deployment.wait_until_idle().await;
+    assert!(names(&storage).contains(&archive));
+    let place = service.stop().await;
+    assert_eq!(place.count("setting WHERE name LIKE 'removed_export/%'"), 1);
+    storage.deny_deletions(false);
+    let deployment = place.open_with(settings(&storage));
+    deployment.wait_until_idle().await;
+    assert_eq!(names(&storage), ["team/readme.md"]);
+    assert_eq!(place.count("setting WHERE name LIKE 'removed_export/%'"), 0);
 }
 
 #[tokio::test]

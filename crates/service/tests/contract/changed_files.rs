@@ -179,10 +179,10 @@ async fn the_row_of_a_removed_file_is_given_to_no_other_file() {
     assert_eq!(service.names(found).await, [&*path]);
     let shown = |dataset| {
         let previews = cluster::previews_of(&database, dataset, &[last]).unwrap();
-        (previews.len(), media::picture_of(&database, dataset, last).unwrap().is_some())
+        (previews.len(), media::pictures_of(&database, dataset, &[last]).unwrap().len())
     };
-    assert_eq!(shown(service.dataset), (1, true));
-    assert_eq!(shown(DatasetId(Uuid::nil())), (0, false), "another dataset");
+    assert_eq!(shown(service.dataset), (1, 1));
+    assert_eq!(shown(DatasetId(Uuid::nil())), (0, 0), "another dataset");
     // An indexing that has not ended leaves the index as it was.
     query::change(&database, "DELETE FROM media WHERE row = ?1", params![last]).unwrap();
     let columns = "dataset, source, kind, size, modified, content, width, height, hash, sharpness, brightness";
@@ -192,5 +192,5 @@ async fn the_row_of_a_removed_file_is_given_to_no_other_file() {
     let new = b"new.png".to_vec();
     assert_eq!(query::change(&database, &sql, params![Uuid::nil(), new]).unwrap(), 1);
     assert_eq!(service.names(found).await, [""; 0]);
-    assert_eq!(shown(service.dataset), (0, false));
+    assert_eq!(shown(service.dataset), (0, 0));
 }

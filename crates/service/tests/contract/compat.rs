@@ -4,6 +4,8 @@
 use reqwest::multipart::{Form, Part};
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
+use tessera_media::ingest::disk_quota::DiskQuota;
+use tessera_service::{DeploymentSettings, ServerOptions};
 
 use crate::support::{Place, Service, answer, assert_no_path, encoded, picture, pictures};
 
@@ -120,6 +122,24 @@ async fn metadata_is_exported_immediately() {
     assert_eq!(service.json(&format!("/api/v1{other}")).await.0, 422);
     service.set_status("READ ONLY");
     assert_eq!(service.json(&format!("/api/v1{path}")).await.0, 409);
+}
+
+#[tokio::test]
+async fn a_disk_that_fills_while_metadata_is_written_is_503() {
+    let place = Place::new(&pictures(40));
+    // The first write finds no space, although there was some before.
+    let disk = DiskQuota::new(0, |_| Ok(1));
+    let deployment = place.open_with(DeploymentSettings { disk, ..DeploymentSettings::default() });
+    let dataset = place.add(&deployment);
+    deployment.wait_until_idle().await;
+    let options = |access| ServerOptions { compat: true, ..ServerOptions::from(access) };
+    let service = Service::serve_as(place, deployment, dataset, true, options).await;
+    for path in ["export?export_format=json", "export_media_id"] {
+        let path = format!("/api/v1/dataset/{dataset}/{path}");
+        let (status, body) = service.json(&path).await;
+        let expected = "There is not enough free disk space for an export";
+        assert_eq!((status.as_u16(), &body["detail"]), (503, &json!(expected)), "{path}");
+    }
 }
 
 #[tokio::test]

@@ -17,7 +17,7 @@ impl Service {
         format!("/local/dataset/{}{rest}", self.dataset)
     }
 
-    async fn manage(&self, change: &str) -> (StatusCode, Value) {
+    pub(crate) async fn manage(&self, change: &str) -> (StatusCode, Value) {
         answer(self.post(&self.local(change))).await
     }
 

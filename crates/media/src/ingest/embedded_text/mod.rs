@@ -47,10 +47,11 @@ fn kind(label: &str) -> &str {
 /// Reads a picture of any format. The caption is the first one found in XMP, IPTC, Exif and PNG, in this order. The
 /// date is found in the same order, but a date of the scene precedes any date of the file. Keywords are merged.
 pub fn read(picture: &[u8]) -> EmbeddedText {
-    let EmbeddedMetadata { exif, exif_parts: [taken, gps], xmp, iptc, texts } =
+    let EmbeddedMetadata { exif, exif_parts: [taken, gps], xmp, extended_xmp, iptc, texts } =
         EmbeddedMetadata::read(picture);
     merged([
         xmp.map(|packet| read_xmp(&packet)),
+        extended_xmp.map(|packet| read_xmp(&packet)),
         iptc.map(|records| read_iptc(&records)),
         exif.map(|structure| read_exif(&structure)),
         taken.map(read_exif),

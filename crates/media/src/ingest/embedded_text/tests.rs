@@ -311,6 +311,17 @@ fn texts_of_a_png_give_a_caption_or_the_prompt_of_a_generator() {
 }
 
 #[test]
+fn dates_as_in_mails_are_read() {
+    for text in [
+        "Fri, 17 May 2024 10:11:12 GMT",
+        "17 May 2024 10:11:12 +0200",
+        "Fri, 17 May 2024 23:59:59 -0500",
+    ] {
+        assert_eq!(date_labels_of_text(text), ["year:2024", "date:2024-05-17"], "{text}");
+    }
+}
+
+#[test]
 fn dates_that_do_not_exist_give_no_labels() {
     for text in [
         "0000:00:00",

@@ -4,6 +4,7 @@
 use std::fmt::Display;
 
 use encoding_rs::WINDOWS_1252;
+use time::{OffsetDateTime, format_description::well_known::Rfc2822};
 
 use crate::ingest::sidecar::push_caption;
 use tessera_model::FileKind;
@@ -178,8 +179,8 @@ fn date_labels(year: u16, month: u8, day: u8) -> Vec<String> {
     date.map_or_else(Vec::new, |date| vec![year_label(), metadata_label("date", date)])
 }
 
-/// Returns the labels of a date at the start of a text: `2024-05-17`, `2024:05:17` or `20240517`, or the label of the
-/// year for the text `2024` or `2024-05`.
+/// Returns the labels of a date at the start of a text: `2024-05-17`, `2024:05:17` or `20240517`, of a date as in mails,
+/// such as `Fri, 17 May 2024 10:11:12 +0000`, or the label of the year for the text `2024` or `2024-05`.
 pub(super) fn date_labels_of_text(text: &str) -> Vec<String> {
     let text = text.trim();
     let digits: String = (text.chars().filter(|character| !matches!(character, '-' | ':')))
@@ -193,7 +194,12 @@ pub(super) fn date_labels_of_text(text: &str) -> Vec<String> {
         digits
     };
     let parts = (digits.get(..4), digits.get(4..6), digits.get(6..8));
-    let (Some(year), Some(month), Some(day)) = parts else { return Vec::new() };
+    let (Some(year), Some(month), Some(day)) = parts else {
+        let date = OffsetDateTime::parse(text, &Rfc2822).ok();
+        let date = date.and_then(|it| Some((it.year().try_into().ok()?, it.month(), it.day())));
+        return date
+            .map_or_else(Vec::new, |(year, month, day)| date_labels(year, month.into(), day));
+    };
     match (year.parse(), month.parse(), day.parse()) {
         (Ok(year), Ok(month), Ok(day)) => date_labels(year, month, day),
         _ => Vec::new(),

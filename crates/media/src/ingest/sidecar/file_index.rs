@@ -55,6 +55,8 @@ pub struct FileIndex<'a> {
 type Fit = (usize, usize, Reverse<usize>);
 
 const EXACT: Fit = (usize::MAX, 0, Reverse(0));
+/// The fit of the path from the folder of the dataset.
+const FROM_ROOT: Fit = (usize::MAX - 1, 0, Reverse(0));
 
 impl<'a> FileIndex<'a> {
     /// Indexes the files of a folder. Files on this machine whose name says nothing are opened, because they may be
@@ -505,6 +507,9 @@ fn percent_decoded(path: &Path) -> Option<PathBuf> {
 
 /// Returns how well a name that is not the path of a file fits the file.
 fn fit_of(file: &Path, name: &Path) -> Fit {
+    if file == name {
+        return FROM_ROOT;
+    }
     let same = file.iter().rev().zip(name.iter().rev()).take_while(|(one, other)| one == other);
     let stem = file.with_extension("");
     // A name may lack its extension.

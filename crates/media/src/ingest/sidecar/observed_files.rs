@@ -33,6 +33,7 @@ impl<'a> ObservedFiles<'a> {
             if is_unavailable(&kind.into()) {
                 data.failure.get_or_insert((kind, reason));
             } else {
+                data.lacks_sidecars |= data.sidecars.contains(&path);
                 data.unread.insert(path);
             }
         }

@@ -51,6 +51,8 @@ pub struct SidecarData {
     /// The files that could not be read now, which says nothing about their content: faulty sidecars, and pictures
     /// whose orientation was needed.
     pub unread: BTreeSet<PathBuf>,
+    /// Whether one of these files is a sidecar, which may describe any picture.
+    pub lacks_sidecars: bool,
     /// Why the source could not be reached. The data is then not complete.
     pub failure: Option<(ErrorKind, String)>,
 }
@@ -59,7 +61,7 @@ impl SidecarData {
     /// Whether nothing that is known about a picture is taken away, because the picture or a sidecar that may describe
     /// it could not be read.
     pub fn keeps_known(&self, picture: &Path) -> bool {
-        self.unread.iter().any(|path| path == picture || self.sidecars.contains(path))
+        self.lacks_sidecars || self.unread.contains(picture)
     }
 
     /// Adds a problem to those of a sidecar.

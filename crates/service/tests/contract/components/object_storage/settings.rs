@@ -2,7 +2,7 @@
 
 use std::sync::{
     Arc,
-    atomic::{AtomicBool, Ordering},
+    atomic::{AtomicBool, AtomicUsize, Ordering},
 };
 
 use axum::{
@@ -11,7 +11,7 @@ use axum::{
     response::IntoResponse as _,
 };
 use serde_json::json;
-use tessera_media::object_storage::StorageSettings;
+use tessera_media::object_storage::{ObjectStorage, StorageSettings};
 use tokio::net::TcpListener;
 
 use super::fake_s3::{FakeFailure, FakeS3, KEY_ID, SECRET, TOKEN, storage};
@@ -61,14 +61,16 @@ fn invalid_variables_are_reported_without_their_value() {
 }
 
 #[tokio::test]
-async fn the_role_of_the_machine_is_requested_again_after_a_denial() {
+async fn the_role_of_the_machine_is_requested_again_once_after_a_denial() {
     let server = FakeS3::with_objects(&[("photos/1.jpg", b"-")]).await;
     let responds = Arc::new(AtomicBool::new(false));
+    let requests = Arc::new(AtomicUsize::new(0));
     let role = {
-        let responds = Arc::clone(&responds);
+        let (responds, requests) = (Arc::clone(&responds), Arc::clone(&requests));
         move |uri: Uri| async move {
             match uri.path().rsplit('/').next() {
                 _ if !responds.load(Ordering::SeqCst) => {
+                    requests.fetch_add(1, Ordering::SeqCst);
                     StatusCode::SERVICE_UNAVAILABLE.into_response()
                 }
                 Some("token") => "token".into_response(),
@@ -85,10 +87,18 @@ async fn the_role_of_the_machine_is_requested_again_after_a_denial() {
     let keyless =
         [("AWS_ACCESS_KEY_ID", ""), ("AWS_SECRET_ACCESS_KEY", ""), ("AWS_SESSION_TOKEN", "")];
     let variables = [&keyless[..], &[("AWS_METADATA_ENDPOINT", &address)]].concat();
-    let storage = storage(server.settings_with(&variables));
-    server.fail_next([FakeFailure::S3Error(403, "AccessDenied")]);
-    let denied = storage.list("s3://photos", None, 9).await.unwrap_err();
-    assert!(denied.contains("access is denied"), "{denied}");
+    let [storage, other] = [(); 2].map(|()| storage(server.settings_with(&variables)));
+    let denied = async |storage: &ObjectStorage| {
+        server.fail_next([FakeFailure::S3Error(403, "AccessDenied")]);
+        let denied = storage.list("s3://photos", None, 9).await.unwrap_err();
+        assert!(denied.contains("access is denied"), "{denied}");
+        requests.load(Ordering::SeqCst)
+    };
+    let first = denied(&other).await;
+    assert!(denied(&other).await > first);
+    let second = requests.load(Ordering::SeqCst);
+    assert_eq!((denied(&other).await, denied(&other).await), (second, second));
+    denied(&storage).await;
     responds.store(true, Ordering::SeqCst);
     assert_eq!(storage.list("s3://photos", None, 9).await.unwrap().entries.len(), 1);
 }
