@@ -61,6 +61,10 @@ pub async fn run(
     outcome
 }
 
+/// A local service ends with the program.
+const LEFT: &str =
+    "left; exports continue at the service, or when the local folder is opened again";
+
 struct AccessibleSession {
     session: RunningApp,
     announcer: Announcer,
@@ -84,7 +88,7 @@ impl AccessibleSession {
                 continue;
             }
             let Some(line) = line else {
-                self.announcer.status("left; exports continue at the service")?;
+                self.announcer.status(LEFT)?;
                 return Ok(RunOutcome::Exit(0));
             };
             self.handle_line(&line).await?;
@@ -180,7 +184,7 @@ impl AccessibleSession {
         while let Some(effect) = effects.pop_front() {
             match effect {
                 Effect::Quit => {
-                    self.announcer.status("left; exports continue at the service")?;
+                    self.announcer.status(LEFT)?;
                     self.outcome = Some(RunOutcome::Exit(0));
                 }
                 Effect::OpenDeployment(choice) => self.outcome = Some(RunOutcome::Switch(choice)),
