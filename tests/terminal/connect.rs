@@ -175,3 +175,22 @@ fn several_folders_are_opened_at_once() {
     assert_eq!(program.wait(), 0);
     assert_given_back(&program, "open");
 }
+
+#[test]
+fn a_profile_whose_folder_is_gone_is_explained_on_the_welcome_screen() {
+    let home = tempfile::tempdir().unwrap();
+    tessera_testing::pictures::write_noise(&home.path().join("harbor"), 3);
+    let script = "mkdir -m 700 tessera
+        tessera profile add gone --kind local --folder harbor
+        sed -i.bak s/harbor/missing/ tessera/config.toml
+        tessera open harbor";
+    let mut program = Program::script(script, home);
+    program.wait_for("3 images");
+    program.press("P");
+    program.wait_for("gone");
+    program.press("\r");
+    program.wait_for("missing does not exist");
+    program.wait_for("A hosted service");
+    program.press("\x1b");
+    assert_eq!(program.wait(), 0);
+}
