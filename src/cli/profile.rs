@@ -268,8 +268,8 @@ fn deployment_from_environment(context: &Context) -> CliResult<DeploymentConfig>
     let base_url = global.base_url.clone().ok_or_else(|| missing("TESSERA_BASE_URL"))?;
     match global.kind.ok_or_else(|| missing("TESSERA_KIND"))? {
         DeploymentKind::Hosted => {
-            let api_key = login::nonempty_variable(login::API_KEY_VARIABLE);
-            let api_key = api_key.ok_or_else(|| missing(login::API_KEY_VARIABLE))?;
+            let api_key =
+                login::api_key_variable()?.ok_or_else(|| missing(login::API_KEY_VARIABLE))?;
             Ok(DeploymentConfig::Hosted { base_url, api_key })
         }
         DeploymentKind::Onprem => {

@@ -1,8 +1,9 @@
 //! Tests `tessera auth` and `tessera api`: key pairs, tokens, and requests that the user composes.
 
 use std::{
+    ffi::OsStr,
     fs,
-    os::unix::{fs::PermissionsExt as _, net::UnixListener},
+    os::unix::{ffi::OsStrExt as _, fs::PermissionsExt as _, net::UnixListener},
     path::Path,
     process::Command,
     time::{Duration, Instant},
@@ -127,6 +128,16 @@ fn tokens_are_printed_and_a_wrong_secret_is_reported() {
     assert_eq!(listed(bare.trim()).0, 0, "a ready token is used as it is");
     let (code, _, err) = listed("ey.not.ours");
     assert_eq!((code, err.contains("not.ours")), (4, false), "{err}");
+    for (name, rest) in
+        [("TESSERA_TOKEN", ""), ("TESSERA_API_SECRET", "ak_1"), ("TESSERA_API_KEY", "")]
+    {
+        let mut command =
+            tessera(home, &["--base-url", base_url, "--kind", "hosted", "dataset", "list"]);
+        command.env("TESSERA_API_KEY", rest).env(name, OsStr::from_bytes(b"latin-1 \xe9"));
+        let (code, _, err) = outcome(&mut command);
+        assert_eq!(code, 2, "{err}");
+        assert!(err.contains(&format!("{name} is not UTF-8 text")), "{err}");
+    }
 
     assert_eq!(give("another-secret-of-at-least-32-bytes").0, 0);
     let (code, out, _) = run(home, &["auth", "status", "-p", "prod"]);

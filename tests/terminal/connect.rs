@@ -159,6 +159,17 @@ fn a_secret_that_cannot_be_stored_is_shown_once_and_leaves_the_screen() {
 }
 
 #[test]
+fn the_lifetime_of_a_token_that_was_signed_elsewhere_is_not_guessed() {
+    let script = "TESSERA_TOKEN=ey.from.elsewhere \\
+        tessera --base-url https://media.example --kind hosted auth token";
+    let mut program = Program::script(script, tempfile::tempdir().unwrap());
+    program.wait_for("ey.from.elsewhere");
+    assert_eq!(program.wait(), 0);
+    let output = program.output();
+    assert!(output.contains("can do what you can, until it expires"), "{output}");
+}
+
+#[test]
 fn several_folders_are_opened_at_once() {
     let home = tempfile::tempdir().unwrap();
     for (name, count) in [("harbor", 3), ("market", 5)] {
