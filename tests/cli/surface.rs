@@ -305,12 +305,7 @@ fn completions_manual_and_spec_contain_every_command_and_exit_code() {
     let page = pages.join("tessera-dataset-show.1");
     fs::write(&page, "mine").unwrap();
     let again = ["man", "--dir", pages.to_str().unwrap()];
-    let (code, written, err) = run(home.path(), &again);
-    assert_eq!(
-        (code, written.as_str(), fs::read(&page).unwrap()),
-        (1, "", b"mine".to_vec()),
-        "{err}"
-    );
+    assert_eq!((run(home.path(), &again).0, fs::read(&page).unwrap()), (1, b"mine".to_vec()));
     assert_eq!(run(home.path(), &[&again[..], &["--force"]].concat()).0, 0);
     assert!(fs::metadata(&page).unwrap().len() > 100);
     for page in fs::read_dir(&pages).unwrap() {
