@@ -2,7 +2,7 @@
 //! ignores hang-ups, and a shell without job control ignores interrupts of programs in the background. Such a signal
 //! stays ignored.
 
-use std::{fs, future::pending, io, sync::Arc};
+use std::{fs, future::pending, io, sync::Arc, time::Duration};
 
 use signal_hook::{
     consts::{
@@ -29,6 +29,10 @@ pub(crate) const ENDING: &[i32] = &[
     #[cfg(target_os = "linux")]
     signal_hook::consts::SIGIO,
 ];
+
+/// How long this process may take to end after a signal. Writes may take that long, and a local service three seconds.
+/// A system that shuts down waits ten seconds or more before it kills a program.
+pub(crate) const END_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Returns the signals that this process does not ignore. This must be called before the signals are handled.
 pub(crate) fn heeded(signals: impl IntoIterator<Item = i32>) -> Vec<i32> {

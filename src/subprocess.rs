@@ -7,7 +7,9 @@ use std::{
     fs,
     io::{self, Write},
     path::Path,
-    process::Command,
+    process::{Child, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
 };
 
 use tessera_config::custom_command::ReadyCommand;
@@ -18,6 +20,10 @@ use crate::credentials::LOGIN_VARIABLES;
 
 /// The environment variable with the ID of the process with which a command of `tessera mcp` ends.
 pub(crate) const PARENT_VARIABLE: &str = "TESSERA_PARENT";
+
+/// How long a helper may take. A display or a server that is gone would keep its helper waiting.
+const HELPER_LIMIT: Duration = Duration::from_secs(1);
+const CHECK_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Creates a command without our secrets in its environment. The other variables are the user's, and programs such as
 /// an editor or the command of `--on-change` may need them.
@@ -32,6 +38,26 @@ pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
 pub(crate) fn is_on_path(program: &str) -> bool {
     let folders = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&folders).any(|folder| folder.join(program).is_file())
+}
+
+/// Runs a helper whose input and output are short enough for a pipe. Returns the child that has ended, or `None` if it
+/// does not succeed in time. Blocks until then. The output is not read, because a helper may leave a process behind that
+/// keeps it open.
+pub(crate) fn run_in_time(command: &mut Command, input: &str) -> Option<Child> {
+    let mut child = command.stdin(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
+    let start = Instant::now();
+    let written =
+        child.stdin.take().is_some_and(|mut pipe| pipe.write_all(input.as_bytes()).is_ok());
+    while start.elapsed() < HELPER_LIMIT {
+        match child.try_wait().ok()? {
+            Some(status) => return (written && status.success()).then_some(child),
+            None => thread::sleep(CHECK_INTERVAL),
+        }
+    }
+    // The helper may have ended meanwhile.
+    let _ = child.kill();
+    let _ = child.wait();
+    None
 }
 
 /// Returns the user's editor, from `VISUAL` or `EDITOR`, and the command that opens `file` in it. The command runs in a

@@ -193,7 +193,7 @@ impl Announcer {
 
     fn line(&mut self, kind: &str, text: &dyn Display) -> io::Result<()> {
         // The text is always a single line, because a line break would start a line without a kind.
-        let text = SafeText::new(&text.to_string(), SafeText::MAX_CAPTION);
+        let text = SafeText::new(&text.to_string(), usize::MAX);
         writeln!(self.output, "{kind}: {text}")?;
         self.output.flush()
     }

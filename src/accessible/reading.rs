@@ -45,7 +45,7 @@ impl Reading {
         items: Vec<String>,
         cursor: usize,
     ) -> Self {
-        let current = (cursor < items.len()).then_some(above.len() + cursor);
+        let current = (cursor < items.len()).then(|| above.len() + cursor);
         let range = above.len()..above.len() + items.len();
         let lines = [above, items].concat();
         Self { title: title.into(), lines, items: range, current, is_dialog: false }

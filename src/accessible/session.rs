@@ -61,6 +61,10 @@ pub async fn run(
     outcome
 }
 
+/// A local service ends with the program.
+const LEFT: &str =
+    "left; exports continue at the service, or when the local folder is opened again";
+
 struct AccessibleSession {
     session: RunningApp,
     announcer: Announcer,
@@ -84,7 +88,7 @@ impl AccessibleSession {
                 continue;
             }
             let Some(line) = line else {
-                self.announcer.status("left; exports continue at the service")?;
+                self.announcer.status(LEFT)?;
                 return Ok(RunOutcome::Exit(0));
             };
             self.handle_line(&line).await?;
@@ -123,8 +127,14 @@ impl AccessibleSession {
         loop {
             tokio::select! {
                 biased;
-                read = &mut line => return read.map_err(io::Error::other)?,
-                event = next_event(&mut self.session, self.start) => self.apply(event).await?,
+                read = &mut line => match read.map_err(io::Error::other)? {
+                    Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                        self.announcer.error("this line is not UTF-8 text; type it again")?;
+                        line = self.announcer.prompt("What now?")?;
+                    }
+                    read => return read,
+                },
+                event = next_event(&mut self.session, self.start) => self.apply(event?).await?,
             }
             self.announce_notifications()?;
             if self.outcome.is_some() {
@@ -142,7 +152,7 @@ impl AccessibleSession {
                 let slow = "no response yet; an empty line reads what there is";
                 return self.announcer.status(slow);
             };
-            self.apply(event).await?;
+            self.apply(event?).await?;
         }
         Ok(())
     }
@@ -164,7 +174,7 @@ impl AccessibleSession {
             }
             let left = progress.next_heartbeat().saturating_sub(now);
             if let Ok(event) = timeout(left, next_event(&mut self.session, self.start)).await {
-                self.apply(event).await?;
+                self.apply(event?).await?;
             }
             if self.outcome.is_some() {
                 return Ok(());
@@ -180,7 +190,7 @@ impl AccessibleSession {
         while let Some(effect) = effects.pop_front() {
             match effect {
                 Effect::Quit => {
-                    self.announcer.status("left; exports continue at the service")?;
+                    self.announcer.status(LEFT)?;
                     self.outcome = Some(RunOutcome::Exit(0));
                 }
                 Effect::OpenDeployment(choice) => self.outcome = Some(RunOutcome::Switch(choice)),
@@ -248,14 +258,14 @@ fn is_awaited(lane: &Lane) -> bool {
 }
 
 /// Returns the next event of the worker or of the clock. Cancel-safe.
-async fn next_event(session: &mut RunningApp, start: Instant) -> Event {
+async fn next_event(session: &mut RunningApp, start: Instant) -> io::Result<Event> {
     let timer = session.next_wake.map(|moment| start + moment);
     tokio::select! {
         biased;
-        Some(event) = session.next_worker_event() => event,
+        event = session.next_worker_event() => event,
         () = sleep_until(timer) => {
             session.next_wake = None;
-            Event::Wake
+            Ok(Event::Wake)
         }
     }
 }

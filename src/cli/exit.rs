@@ -100,7 +100,8 @@ impl CliError {
     pub fn interrupted() -> Self {
         Self::new(
             Exit::Interrupted,
-            "interrupted; tasks that a service has accepted continue there",
+            "interrupted; tasks that a service has accepted continue there, and those of a local folder when it \
+             is opened again",
         )
     }
 

@@ -96,8 +96,8 @@ pub struct GlobalOptions {
     /// Log every request on standard error, without secrets.
     #[arg(long, short, global = true)]
     pub verbose: bool,
-    /// Maximum time to wait for tasks of the service: 90s, 10m, 2h. Exit code 124 when it
-    /// expires.
+    /// Maximum time that a command waits for tasks of the service: 90s, 10m, 2h [default: 24h, and none for
+    /// `dataset watch`]. Exit code 124 when it expires. Commands that wait for no task ignore it.
     #[arg(long, global = true, value_name = "DURATION", value_parser = humantime::parse_duration)]
     pub timeout: Option<Duration>,
     /// Retries of a failed request that changes nothing [default: 2]. A request that may have had

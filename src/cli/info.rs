@@ -10,11 +10,16 @@ use clap_mangen::{
     roff::{Roff, bold, roman},
 };
 use serde_json::Map;
+use tessera_client::ExistingFile;
 use tessera_config::tables::rows;
 use tessera_model::{Fraction, check::Limit};
 
 use crate::cli::prelude::*;
-use crate::cli::{help, local, output::table::DOCUMENT_SCHEMAS};
+use crate::cli::{
+    help, local,
+    output::table::DOCUMENT_SCHEMAS,
+    values::{check_new_file, existing_file, write_result},
+};
 
 #[derive(Debug, Subcommand)]
 pub enum InfoCommand {
@@ -28,6 +33,9 @@ pub enum InfoCommand {
         /// Write the manual to this directory instead, one page per command.
         #[arg(long, value_name = "DIR")]
         dir: Option<PathBuf>,
+        /// Replace existing files.
+        #[arg(long, requires = "dir")]
+        force: bool,
     },
     /// Describe every command, option, exit code and document as JSON.
     Spec,
@@ -60,11 +68,13 @@ pub fn run_info(context: &Context, command: InfoCommand, root: Command) -> CliRe
             out.require_text("this command prints a script")?;
             out.print_text(&shell_script(&shell.to_string())?)?;
         }
-        InfoCommand::Man { dir: None } => {
+        InfoCommand::Man { dir: None, .. } => {
             out.require_text("this command prints a page of the manual")?;
             out.print_text(&render_page(&root).map_err(|error| unwritten(&error))?)?;
         }
-        InfoCommand::Man { dir: Some(folder) } => write_pages(context, &folder, root)?,
+        InfoCommand::Man { dir: Some(folder), force } => {
+            write_pages(context, &folder, existing_file(force), root)?;
+        }
         InfoCommand::Spec => {
             out.print_whole(&spec_document(root).map_err(|error| unwritten(&error))?)?;
         }
@@ -93,15 +103,24 @@ pub fn run_info(context: &Context, command: InfoCommand, root: Command) -> CliRe
     Ok(Exit::Done)
 }
 
-fn write_pages(context: &Context, folder: &Path, root: Command) -> CliResult<()> {
+fn write_pages(
+    context: &Context,
+    folder: &Path,
+    existing: ExistingFile,
+    root: Command,
+) -> CliResult<()> {
     context.only_plans("the pages of the manual", Some(folder))?;
     context.out.require_text("this command prints the names of files")?;
     let refused =
         |error: std::io::Error| CliError::usage(format!("--dir {}: {error}", folder.display()));
     fs::create_dir_all(folder).map_err(refused)?;
-    for (name, page) in render_all(root).map_err(|error| unwritten(&error))? {
+    let pages = render_all(root).map_err(|error| unwritten(&error))?;
+    for (name, _) in &pages {
+        check_new_file(&folder.join(name), existing)?;
+    }
+    for (name, page) in pages {
         let path = folder.join(name);
-        fs::write(&path, page).map_err(refused)?;
+        write_result(&path, page, existing)?;
         context.out.print_text(&format!("{}\n", path.display()))?;
     }
     Ok(())

@@ -5,8 +5,8 @@ use std::sync::{MutexGuard, PoisonError};
 
 use tessera_interface::job::{Job, JobDataset, JobId, JobState};
 use tessera_model::{
-    Archive, ExportTask, ExportTaskId, JobKind, JobRecord, SavedJobState, StateKey, StateValue,
-    job, polling::PollTarget, task_tracker::TaskTracker,
+    Archive, ExportTask, ExportTaskId, FailureKind, JobKind, JobRecord, SavedJobState, StateKey,
+    StateValue, job, polling::PollTarget, task_tracker::TaskTracker,
 };
 
 use crate::cli::prelude::*;
@@ -158,7 +158,8 @@ impl Connection<'_> {
 }
 
 impl Connection<'_> {
-    /// Follows a job until its export has ended, and returns the export, even if it has no archive.
+    /// Follows a job until its export has ended, and returns the export, even if it has no archive. An export that the
+    /// service repeatedly does not know is recorded as failed.
     pub async fn follow_export(
         &self,
         job: &mut Job,
@@ -174,6 +175,13 @@ impl Connection<'_> {
             let elapsed = poller.elapsed();
             if let Err(failure) = &response {
                 job.poll_failed(elapsed, failure.clone())?;
+                if failure.kind == FailureKind::NotFound && job.is_active() {
+                    poller.wait(PollTarget::Export(elapsed)).await?;
+                    continue;
+                }
+                if let Some(JobRecord { state, .. }) = job.record().filter(|_| !job.is_active()) {
+                    self.record_export(task, state);
+                }
             }
             if let Some(export) = poller.tolerate_outage(response)? {
                 let state = export.state.as_str();

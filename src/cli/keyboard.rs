@@ -32,7 +32,7 @@ use crate::{
         messages::write_stderr,
         terminal_changes::{TerminalChange, is_in_background, undo_all, wait_for_foreground},
     },
-    process_signals::SignalListener,
+    process_signals::{END_TIMEOUT, SignalListener},
     subprocess::PARENT_VARIABLE,
 };
 use tessera_interface::printable_text::PrintableText;
@@ -48,8 +48,6 @@ static INTERRUPT: OnceLock<Option<[UnixStream; 2]>> = OnceLock::new();
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 const PARENT_INTERVAL: Duration = Duration::from_millis(200);
-/// How long a command may take to end after an interrupt. A local service may take three seconds to stop.
-const END_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Installs the signal handler before anything is printed. A task of its own waits for the signal, because a read from
 /// the keyboard blocks the task of the command. An interrupt that the parent ignores never comes. The end of the parent
@@ -112,7 +110,8 @@ pub(super) fn read_line() -> CliResult<String> {
             _ => line.extend(byte),
         }
     }
-    Ok(edited(&String::from_utf8_lossy(&line)))
+    let text = str::from_utf8(&line).map(edited);
+    text.map_err(|_| CliError::usage("standard input: this line is not UTF-8 text"))
 }
 
 /// Reads one line that is not shown while it is typed. The terminal passes on each key, because its own lines end after

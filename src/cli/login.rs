@@ -1,8 +1,6 @@
 //! Finds the login of a hosted deployment in the environment, the keyring, or the secrets file. The
 //! command line never contains a login, because other users of the machine can read it.
 
-use std::env;
-
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::cli::prelude::*;
@@ -36,7 +34,7 @@ impl ServiceLogin {
     ) -> CliResult<Self> {
         if typed.is_none()
             && let Ok(environment) = EnvironmentLoginPermission::for_profile(holder)
-            && let Some(token) = environment.token()
+            && let Some(token) = environment.token().map_err(CliError::usage)?
         {
             return Ok(Self::from_token(token));
         }
@@ -62,7 +60,7 @@ impl ServiceLogin {
     pub fn for_address(base_url: &BaseUrl) -> CliResult<Self> {
         let environment = EnvironmentLoginPermission::for_address(&base_url.to_string())
             .map_err(CliError::usage)?;
-        if let Some(token) = environment.token() {
+        if let Some(token) = environment.token().map_err(CliError::usage)? {
             return Ok(Self::from_token(token));
         }
         let missing = |names: &str| {
@@ -70,8 +68,7 @@ impl ServiceLogin {
                 "a hosted deployment needs {names} in the environment; for one without login, use --kind onprem"
             ))
         };
-        let api_key =
-            nonempty_variable(API_KEY_VARIABLE).ok_or_else(|| missing(API_KEY_VARIABLE))?;
+        let api_key = api_key_variable()?.ok_or_else(|| missing(API_KEY_VARIABLE))?;
         let secret = environment.secret().map_err(CliError::usage)?;
         let (api_secret, name) = secret.ok_or_else(|| {
             let (file, variable) =
@@ -105,10 +102,10 @@ impl ServiceLogin {
 }
 
 fn profile_key(holder: SecretOwner) -> CliResult<String> {
-    let api_key = (!holder.api_key.is_empty()).then(|| holder.api_key.to_owned());
-    api_key
-        .or_else(|| nonempty_variable(API_KEY_VARIABLE))
-        .ok_or_else(|| missing_in_profile(holder, "API key yet"))
+    if !holder.api_key.is_empty() {
+        return Ok(holder.api_key.to_owned());
+    }
+    api_key_variable()?.ok_or_else(|| missing_in_profile(holder, "API key yet"))
 }
 
 fn missing_in_profile(holder: SecretOwner, what: &str) -> CliError {
@@ -128,6 +125,8 @@ pub fn validate_secret(text: &SecretString, what: &str) -> CliResult<SecretStrin
     })
 }
 
-pub fn nonempty_variable(name: &str) -> Option<String> {
-    env::var(name).ok().filter(|value| !value.trim().is_empty())
+/// Returns the API key in the environment, for a deployment that has none.
+pub fn api_key_variable() -> CliResult<Option<String>> {
+    let api_key = credentials::nonempty_variable(API_KEY_VARIABLE).map_err(CliError::usage)?;
+    Ok(api_key.map(|api_key| api_key.as_str().to_owned()))
 }

@@ -108,6 +108,9 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// The time that calls have after the end of standard input.
 const TIME_TO_FINISH: Duration = Duration::from_mins(1);
 
+/// How many calls may run at the same time. Each is a process, which may have the index of a dataset in memory.
+const MAX_CALLS: usize = 8;
+const TOO_MANY_CALLS: i32 = -32_000;
 const PARSE_ERROR: i32 = -32_700;
 const INVALID_REQUEST: i32 = -32_600;
 const METHOD_NOT_FOUND: i32 = -32_601;
@@ -215,6 +218,14 @@ impl Server {
             "ping" => Ok(json!({})),
             "tools/list" => Ok(json!({ "tools": this.tools() })),
             "tools/call" => match this.command_of(parameters) {
+                Ok(_) if this.running().contains_key(&id.to_string()) => {
+                    Err((INVALID_REQUEST, "a call with this id is running".to_owned()))
+                }
+                Ok(_) if this.running().len() >= MAX_CALLS => {
+                    let sentence =
+                        format!("{MAX_CALLS} calls are running; wait until one has ended");
+                    Err((TOO_MANY_CALLS, sentence))
+                }
                 Ok(arguments) => {
                     let server = Arc::clone(this);
                     this.running().insert(id.to_string(), None);

@@ -25,6 +25,9 @@ const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(30);
 const DEFAULT_TIMEOUT: Duration = Duration::from_hours(24);
 /// The shortest time that the last request is given.
 const MIN_REQUEST_TIMEOUT: Duration = Duration::from_secs(1);
+/// A local service ends with the command.
+const TASK_CONTINUES: &str =
+    "the task continues at the service, or when the local folder is opened again";
 /// Waiting is divided into steps that compare the wall clock, so that the time of a suspend also counts.
 const SLEEP_STEP: Duration = Duration::from_secs(1);
 
@@ -112,7 +115,8 @@ impl<'a> Poller<'a> {
         };
         wait = wait.max(mem::take(&mut self.requested_pause));
         if let Some(limit) = self.limit {
-            let left = limit.checked_sub(self.elapsed()).ok_or_else(|| timeout_error(limit))?;
+            let left = limit.checked_sub(self.elapsed());
+            let left = left.ok_or_else(|| self.timeout_error(limit))?;
             wait = wait.min(left);
         }
         if self.last_output.elapsed() + wait > HEARTBEAT_INTERVAL {
@@ -136,7 +140,18 @@ impl<'a> Poller<'a> {
     pub(super) async fn within_limit<T>(&self, request: impl Future<Output = T>) -> CliResult<T> {
         let Some(limit) = self.limit else { return Ok(request.await) };
         let left = limit.saturating_sub(self.elapsed()).max(MIN_REQUEST_TIMEOUT);
-        timeout(left, request).await.map_err(|_| timeout_error(limit))
+        timeout(left, request).await.map_err(|_| self.timeout_error(limit))
+    }
+
+    fn timeout_error(&self, limit: Duration) -> CliError {
+        let message = format!("timed out after {}", humantime::format_duration(limit));
+        CliError::new(
+            Exit::TimedOut,
+            match self.events {
+                EventTarget::Nowhere => message,
+                _ => format!("{message}; {TASK_CONTINUES}"),
+            },
+        )
     }
 
     /// Fetches a dataset, retrying while the connection is lost.
@@ -197,12 +212,6 @@ async fn encoding(connection: &Connection<'_>, dataset: &Dataset) -> Option<Enco
 /// suspend.
 fn remaining(wait: Duration, steady: Duration, clock: Duration) -> Option<Duration> {
     wait.checked_sub(steady.max(clock)).filter(|left| !left.is_zero())
-}
-
-fn timeout_error(limit: Duration) -> CliError {
-    let limit = humantime::format_duration(limit);
-    let message = format!("timed out after {limit}; the task continues at the service");
-    CliError::new(Exit::TimedOut, message)
 }
 
 /// Returns a varying number in [0, 1), so that many clients that were started together do not poll

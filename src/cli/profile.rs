@@ -204,15 +204,15 @@ fn remove(context: &Context, name: &str) -> CliResult {
         context.messages.info("nothing was changed");
         return Ok(Exit::Done);
     }
-    if !edit::remove_profile(&file, name).map_err(CliError::usage)? {
-        let message = format!("{name} is not in {}", file.display());
-        return Err(CliError::not_found(message));
-    }
-    context.messages.info(format!("{name} was removed from {}", file.display()));
     let secrets = login::open_secrets()?;
-    let stores = secrets.remove(name).map_err(|error| {
-        CliError::new(Exit::Incomplete, format!("its secret may still be stored: {error}"))
-    })?;
+    let remove_secret = || {
+        let kept = |reason| format!("{name} stays, because its secret was not removed: {reason}");
+        secrets.remove(name).map_err(kept)
+    };
+    let removed = edit::remove_profile(&file, name, remove_secret).map_err(CliError::usage)?;
+    let missing = || CliError::not_found(format!("{name} is not in {}", file.display()));
+    let stores = removed.ok_or_else(missing)?;
+    context.messages.info(format!("{name} was removed from {}", file.display()));
     for store in &stores {
         context.messages.info(format!("its secret was removed from {}", secrets.describe(*store)));
     }
@@ -268,8 +268,8 @@ fn deployment_from_environment(context: &Context) -> CliResult<DeploymentConfig>
     let base_url = global.base_url.clone().ok_or_else(|| missing("TESSERA_BASE_URL"))?;
     match global.kind.ok_or_else(|| missing("TESSERA_KIND"))? {
         DeploymentKind::Hosted => {
-            let api_key = login::nonempty_variable(login::API_KEY_VARIABLE);
-            let api_key = api_key.ok_or_else(|| missing(login::API_KEY_VARIABLE))?;
+            let api_key =
+                login::api_key_variable()?.ok_or_else(|| missing(login::API_KEY_VARIABLE))?;
             Ok(DeploymentConfig::Hosted { base_url, api_key })
         }
         DeploymentKind::Onprem => {

@@ -1,7 +1,12 @@
 //! Reads the login from environment variables. That login belongs to the one service that the
 //! environment names.
 
-use std::{env, fs::File, io::Read as _, path::Path};
+use std::{
+    env::{self, VarError},
+    fs::File,
+    io::Read as _,
+    path::Path,
+};
 
 use secrecy::{SecretString, zeroize::Zeroizing};
 use tessera_client::BaseUrl;
@@ -22,7 +27,7 @@ pub const LOGIN_VARIABLES: [&str; 3] = [TOKEN_VARIABLE, SECRET_FILE_VARIABLE, SE
 
 /// Returns the login variables that are set.
 pub fn login_variables() -> impl Iterator<Item = &'static str> {
-    LOGIN_VARIABLES.into_iter().filter(|name| nonempty_variable(name).is_some())
+    LOGIN_VARIABLES.into_iter().filter(|name| nonempty_variable(name) != Ok(None))
 }
 
 /// The service that the environment names. An address takes precedence over a profile.
@@ -35,12 +40,12 @@ enum NamedService {
 
 impl NamedService {
     fn read() -> Result<Self, String> {
-        if let Some(address) = nonempty_variable(ADDRESS_VARIABLE) {
+        if let Some(address) = nonempty_variable(ADDRESS_VARIABLE)? {
             let address = BaseUrl::parse(&address)
                 .map_err(|failure| format!("{ADDRESS_VARIABLE}: {failure}"))?;
             return Ok(Self::Address(address.to_string()));
         }
-        let profile = nonempty_variable(PROFILE_VARIABLE);
+        let profile = nonempty_variable(PROFILE_VARIABLE)?;
         Ok(profile.map_or(Self::Unnamed, |name| Self::Profile(name.as_str().to_owned())))
     }
 }
@@ -91,18 +96,18 @@ impl EnvironmentLoginPermission {
         })
     }
 
-    pub fn token(self) -> Option<SecretString> {
-        nonempty_variable(TOKEN_VARIABLE).map(|token| SecretString::from(token.trim()))
+    pub fn token(self) -> Result<Option<SecretString>, String> {
+        Ok(nonempty_variable(TOKEN_VARIABLE)?.map(|token| SecretString::from(token.trim())))
     }
 
     /// Returns the secret and the variable that contains it.
     pub fn secret(self) -> Result<Option<(SecretString, &'static str)>, String> {
-        if let Some(path) = nonempty_variable(SECRET_FILE_VARIABLE) {
+        if let Some(path) = nonempty_variable(SECRET_FILE_VARIABLE)? {
             let secret = read_secret_file(Path::new(path.as_str()))
                 .map_err(|reason| format!("{SECRET_FILE_VARIABLE}: {reason}"))?;
             return Ok(Some((secret, SECRET_FILE_VARIABLE)));
         }
-        Ok(nonempty_variable(SECRET_VARIABLE)
+        Ok(nonempty_variable(SECRET_VARIABLE)?
             .map(|secret| (SecretString::from(secret.trim()), SECRET_VARIABLE)))
     }
 }
@@ -149,7 +154,14 @@ fn only_line(text: &str) -> Result<&str, String> {
     }
 }
 
-fn nonempty_variable(name: &str) -> Option<Zeroizing<String>> {
-    let value = env::var(name).ok().map(Zeroizing::new);
-    value.filter(|value| !value.trim().is_empty())
+/// Returns a variable that is set and not blank.
+///
+/// # Errors
+/// The variable is not UTF-8 text.
+pub fn nonempty_variable(name: &str) -> Result<Option<Zeroizing<String>>, String> {
+    match env::var(name).map(Zeroizing::new) {
+        Ok(value) => Ok(Some(value).filter(|value| !value.trim().is_empty())),
+        Err(VarError::NotPresent) => Ok(None),
+        Err(VarError::NotUnicode(_)) => Err(format!("{name} is not UTF-8 text; set it again")),
+    }
 }

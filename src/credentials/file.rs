@@ -49,6 +49,11 @@ impl SecretsFile {
         self.replace(&all)
     }
 
+    /// Checks that the file can be written, and creates its folder.
+    pub(super) fn check(&self) -> Result<(), String> {
+        self.lock().map(drop)
+    }
+
     /// Removes the secret of a profile. Returns whether there was one.
     pub(super) fn remove(&self, profile: &str) -> Result<bool, String> {
         // Without a secret, nothing is written, because the folder may be read-only.

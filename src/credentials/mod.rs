@@ -17,7 +17,7 @@ use std::io;
 
 pub use environment::{
     EnvironmentLoginPermission, LOGIN_VARIABLES, SECRET_FILE_VARIABLE, SECRET_VARIABLE,
-    TOKEN_VARIABLE, login_variables, read_secret_file,
+    TOKEN_VARIABLE, login_variables, nonempty_variable, read_secret_file,
 };
 pub use file::SecretOwner;
 use rustix::process::{Resource, Rlimit, setrlimit};

@@ -57,19 +57,28 @@ impl SecretLocations {
         self.check_keyring().map_or(SecretLocation::File, |()| SecretLocation::Keyring)
     }
 
+    /// Checks that a secret can be stored, before a request whose response shows the secret only once.
+    pub fn check_save(&self, profile: &str, location: SecretLocation) -> Result<(), String> {
+        // A secret that moves to the keyring is removed from the file.
+        if self.file.read(profile)?.is_some() || location == SecretLocation::File {
+            self.file.check()?;
+        }
+        Ok(())
+    }
+
     /// Finds a secret. Fails if the secret is damaged or bound to another origin or key, or if it is not in the file
     /// and the keyring cannot be read.
     pub fn find(
         &self,
         owner: SecretOwner,
     ) -> Result<Option<(SecretString, SecretLocation)>, String> {
-        let in_keyring = self.read(owner, SecretLocation::Keyring);
-        if let Ok(Some(secret)) = in_keyring {
-            return Ok(Some((secret, SecretLocation::Keyring)));
+        let in_file = self.read(owner, SecretLocation::File);
+        if let Ok(Some(secret)) = in_file {
+            return Ok(Some((secret, SecretLocation::File)));
         }
-        match self.read(owner, SecretLocation::File)? {
-            Some(secret) => Ok(Some((secret, SecretLocation::File))),
-            None => in_keyring.map(|_| None),
+        match self.read(owner, SecretLocation::Keyring) {
+            Ok(Some(secret)) => Ok(Some((secret, SecretLocation::Keyring))),
+            in_keyring => in_file.and(in_keyring).map(|_| None),
         }
     }
 
@@ -107,8 +116,7 @@ impl SecretLocations {
         }
         match location {
             SecretLocation::Keyring => self.file.remove(owner.profile).map(drop),
-            // The result is ignored, because the keyring does not respond. `find` refuses entries
-            // of another origin or key.
+            // The result is ignored, because the keyring does not respond. `find` prefers the file.
             SecretLocation::File => {
                 let _ = self.keyring.remove(owner.profile);
                 Ok(())
@@ -116,20 +124,15 @@ impl SecretLocations {
         }
     }
 
+    /// Removes a secret from both locations, and returns those that had one. Fails if the secret may still be in one of
+    /// them.
     pub fn remove(&self, profile: &str) -> Result<Vec<SecretLocation>, String> {
-        let mut stores = Vec::new();
-        if self.file.remove(profile)? {
-            stores.push(SecretLocation::File);
-        }
-        match self.keyring.remove(profile) {
-            Ok(true) => stores.push(SecretLocation::Keyring),
-            Ok(false) => {}
-            // The secret was in the file because the keyring did not work, so that error does not
-            // matter here.
-            Err(_) if !stores.is_empty() => {}
-            Err(reason) => return Err(reason),
-        }
-        Ok(stores)
+        let (in_file, in_keyring) = (self.file.remove(profile), self.keyring.remove(profile));
+        let removed = [(SecretLocation::File, in_file?), (SecretLocation::Keyring, in_keyring?)];
+        Ok(removed
+            .into_iter()
+            .filter_map(|(location, had_one)| had_one.then_some(location))
+            .collect())
     }
 }
 
@@ -185,7 +188,15 @@ mod tests {
         secrets.save(OWNER, &"new".into(), SecretLocation::Keyring).unwrap();
         assert_eq!(found(&secrets), Some(("new".to_owned(), SecretLocation::Keyring)));
         secrets.save(OWNER, &"newer".into(), SecretLocation::File).unwrap();
-        assert_eq!(found(&secrets), Some(("newer".to_owned(), SecretLocation::File)));
+        let newer = Some(("newer".to_owned(), SecretLocation::File));
+        assert_eq!(found(&secrets), newer);
+        let left_by_a_locked_keyring = StoredSecret {
+            origin: OWNER.origin.to_owned(),
+            api_key: OWNER.api_key.to_owned(),
+            api_secret: "new".to_owned(),
+        };
+        secrets.keyring.write(OWNER.profile, &left_by_a_locked_keyring).unwrap();
+        assert_eq!(found(&secrets), newer);
     }
 
     #[test]
@@ -201,8 +212,8 @@ mod tests {
         );
         secrets.save(OWNER, &"s".into(), SecretLocation::File).unwrap();
         assert_eq!(found(&secrets), Some(("s".to_owned(), SecretLocation::File)));
-        assert_eq!(secrets.remove("prod").unwrap(), [SecretLocation::File]);
-        assert!(secrets.remove("prod").is_err(), "it may be in there");
+        assert!(secrets.remove("prod").is_err(), "it may be in the keyring");
+        assert!(secrets.file.read("prod").unwrap().is_none());
     }
 
     #[test]

@@ -63,7 +63,9 @@ impl Launcher {
         let file = file.ok_or_else(|| CliError::usage(tessera_config::UNKNOWN_CONFIG_FILE))?;
         let secret_to_store = secret.as_ref().filter(|_| store_secret);
         let new = NewProfile { profile: &profile, make_default: false, secret: secret_to_store };
-        create_profile(file, &new).map_err(CliError::usage)?;
+        if let Err(reason) = create_profile(file, &new) {
+            return Box::pin(self.opening_failed(CliError::usage(reason))).await;
+        }
         self.settings.profiles.push(profile.clone());
         Box::pin(self.open(LaunchTarget::of_profile(profile, secret)?)).await
     }

@@ -65,7 +65,7 @@ pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<
         Some(InterfaceCommand::Tui(tui)) => start_view(tui),
         _ => StartView::default(),
     };
-    let mut target = LaunchTarget::initial(&context, command)?;
+    let target = LaunchTarget::initial(&context, command)?;
     let Context { global, mut settings, messages, .. } = context;
     let (sources, read_only, fresh) = (global.sources(), global.read_only, global.fresh);
     let start = StartView { dataset: start.dataset.or(global.dataset), ..start };
@@ -95,8 +95,9 @@ pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<
         reopen_command: ReopenCommand::default(),
         unsaved: Vec::new(),
     };
+    let mut outcome = launcher.open(target).await?;
     loop {
-        match launcher.open(target).await? {
+        match outcome {
             RunOutcome::Exit(code) => {
                 for line in &launcher.unsaved {
                     messages.warn(line);
@@ -104,7 +105,7 @@ pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<
                 trace.finish().map_err(|error| CliError::io("write the trace", &error))?;
                 return Ok(code);
             }
-            RunOutcome::Switch(destination) => target = launcher.target(destination)?,
+            RunOutcome::Switch(destination) => outcome = launcher.switch(destination).await?,
         }
     }
 }
@@ -153,6 +154,22 @@ struct Launcher {
 }
 
 impl Launcher {
+    async fn switch(&mut self, destination: Destination) -> Result<RunOutcome, CliError> {
+        match self.target(destination) {
+            Ok(target) => self.open(target).await,
+            Err(error) => self.opening_failed(error).await,
+        }
+    }
+
+    /// Shows on the welcome screen why something that the user has chosen on a screen cannot be opened. What the command
+    /// line names is opened before any screen, so its error ends the program.
+    async fn opening_failed(&mut self, error: CliError) -> Result<RunOutcome, CliError> {
+        match self.signals {
+            Some(_) => self.run_welcome(Some(error.message), Vec::new()).await,
+            None => Err(error),
+        }
+    }
+
     fn target(&mut self, destination: Destination) -> Result<LaunchTarget, CliError> {
         Ok(match destination {
             Destination::Profile(name) => {
@@ -176,21 +193,25 @@ impl Launcher {
         }
     }
 
-    /// Opens a target and runs the interface. If that fails, the welcome screen is shown.
+    /// Opens a target and runs the interface.
     async fn open(&mut self, target: LaunchTarget) -> Result<RunOutcome, CliError> {
         self.reopen_command = target.reopen_command();
         let place = target.place();
         match target {
             LaunchTarget::Sample { images, data } => {
-                let local = cli::start_demo(images, data).await?;
                 let state = tessera_config::sample_state_dir();
-                self.run_local(local, ("sample", state), (None, None)).await
+                match cli::start_demo(images, data).await {
+                    Ok(local) => self.run_local(local, ("sample", state), (None, None)).await,
+                    Err(error) => self.opening_failed(error).await,
+                }
             }
             LaunchTarget::Folders { folders, opening, data, settings, profile } => {
-                let local = LocalService::open_folders(&folders, opening, data, settings).await?;
                 let name = profile.clone().unwrap_or_else(|| cli::LOCAL_NAME.to_owned());
                 let state = tessera_config::local_state_dir();
-                self.run_local(local, (&name, state), (profile, place)).await
+                match LocalService::open_folders(&folders, opening, data, settings).await {
+                    Ok(local) => self.run_local(local, (&name, state), (profile, place)).await,
+                    Err(error) => self.opening_failed(error).await,
+                }
             }
             LaunchTarget::Remote(profile, secret) => {
                 let secrets = open_secrets().ok();

@@ -5,18 +5,15 @@ use std::{
     env,
     io::Write as _,
     process::{Command, Stdio},
-    thread,
-    time::{Duration, Instant},
 };
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use tessera_interface::{app::CopyOutcome, printable_text::PrintableText};
 
-use crate::{runtime::probe::Explanation, subprocess};
-
-/// How long a program may take. A display that is gone would keep its program waiting.
-const PROGRAM_LIMIT: Duration = Duration::from_secs(1);
-const CHECK_INTERVAL: Duration = Duration::from_millis(5);
+use crate::{
+    runtime::probe::Explanation,
+    subprocess::{self, run_in_time},
+};
 
 type Variable<'a> = &'a dyn Fn(&str) -> bool;
 
@@ -121,25 +118,8 @@ fn copy_by_file(mut command: Command, text: &PrintableText) -> bool {
     finishes(command, "") && finishes(query, "")
 }
 
-/// Runs a command with this input. Returns whether it succeeds in time.
 fn finishes(mut command: Command, input: &str) -> bool {
-    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-    let Ok(mut child) = command.spawn() else { return false };
-    let start = Instant::now();
-    // The longest text fits into a pipe, so this does not wait for the program.
-    let written =
-        child.stdin.take().is_some_and(|mut pipe| pipe.write_all(input.as_bytes()).is_ok());
-    while start.elapsed() < PROGRAM_LIMIT {
-        match child.try_wait() {
-            Ok(Some(status)) => return written && status.success(),
-            Ok(None) => thread::sleep(CHECK_INTERVAL),
-            Err(_) => return false,
-        }
-    }
-    // The program may have ended meanwhile.
-    let _ = child.kill();
-    let _ = child.wait();
-    false
+    run_in_time(command.stdout(Stdio::null()), input).is_some()
 }
 
 /// Returns the OSC 52 sequence. For tmux, the sequence is sent twice: plain for tmux's own buffer, and wrapped for the

@@ -95,7 +95,7 @@ pub async fn run(
     }
     event_loop.draw()?;
     // The probe starts only now, so that the first frame waits for nothing.
-    event_loop.input.start_probe(environment, graphics)?;
+    event_loop.input.start_probe(environment, graphics);
     let outcome = event_loop.run().await;
     let unsaved = event_loop.session.finish_writes(event_loop.start).await;
     outcome.map(|outcome| (outcome.with_unsaved(&unsaved), unsaved))
@@ -123,7 +123,7 @@ struct EventLoop<'a> {
 enum LoopEvent {
     Signal(Option<Signal>),
     Input(Vec<Event>, Option<probe::Capabilities>),
-    Reply(Option<Event>),
+    Reply(io::Result<Event>),
     Timer,
     Frame,
 }
@@ -136,10 +136,7 @@ impl EventLoop<'_> {
                 LoopEvent::Input(events, capabilities) => {
                     self.handle_input(events, capabilities).await?
                 }
-                LoopEvent::Reply(Some(event)) => self.handle_replies(event).await?,
-                // The session owns the worker's handle, so the channel closes only if the worker
-                // has crashed.
-                LoopEvent::Reply(None) => Some(RunOutcome::Exit(1)),
+                LoopEvent::Reply(event) => self.handle_replies(event?).await?,
                 LoopEvent::Timer => {
                     self.session.next_wake = None;
                     self.apply(Event::Wake).await?

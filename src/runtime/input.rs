@@ -8,15 +8,21 @@ use std::{
     time::Instant,
 };
 
+use futures_util::future::OptionFuture;
 use rustix::io::ioctl_fionread;
 use tessera_config::input::{Sequence, SequenceSplitter, TerminalInput, decode};
 use tessera_interface::app::Event;
 use tessera_picture::Protocol;
-use tokio::io::{Interest, unix::AsyncFd};
+use tokio::{
+    io::{Interest, unix::AsyncFd},
+    task::JoinHandle,
+};
 
 use crate::runtime::probe::{Capabilities, Environment, INTERFACE_QUERIES, Probe};
 
 pub(super) struct InputReader {
+    /// A probe that queries the terminal as soon as tmux has described it.
+    prepared_probe: Option<JoinHandle<Probe>>,
     probe: Option<Probe>,
     /// Signals that input is available.
     terminal: AsyncFd<Stdin>,
@@ -35,17 +41,14 @@ impl InputReader {
         )]
         let terminal = AsyncFd::with_interest(io::stdin(), Interest::READABLE)?;
         let splitter = SequenceSplitter::default();
-        Ok(Self { probe: None, terminal, splitter, expires: None, motion: None })
+        let (prepared_probe, probe, expires, motion) = (None, None, None, None);
+        Ok(Self { prepared_probe, probe, terminal, splitter, expires, motion })
     }
 
-    /// Queries the terminal. Its replies are read by [`Self::next_events`].
-    pub(super) fn start_probe(
-        &mut self,
-        environment: Environment,
-        forced: Option<Protocol>,
-    ) -> io::Result<()> {
-        self.probe = Some(Probe::start(environment, forced, INTERFACE_QUERIES)?);
-        Ok(())
+    /// Begins to probe the terminal. [`Self::next_events`] queries it and reads its replies.
+    pub(super) fn start_probe(&mut self, environment: Environment, forced: Option<Protocol>) {
+        let prepare = move || Probe::new(environment, forced);
+        self.prepared_probe = Some(tokio::task::spawn_blocking(prepare));
     }
 
     /// Returns the next events and, when a reply decides or changes them, the capabilities of the terminal. If the
@@ -57,6 +60,11 @@ impl InputReader {
                 biased;
                 sequences = read_sequences(&self.terminal, &mut self.splitter) => sequences,
                 () = sleep_until(self.expires) => self.splitter.expire(),
+                Some(prepared) = OptionFuture::from(self.prepared_probe.as_mut()) => {
+                    self.prepared_probe = None;
+                    self.query_terminal(prepared.ok());
+                    continue;
+                }
                 () = sleep_until(probe_deadline) => {
                     let capabilities = self.probe.as_mut().map(Probe::give_up);
                     return (Vec::new(), capabilities);
@@ -68,6 +76,12 @@ impl InputReader {
                 return (events, capabilities);
             }
         }
+    }
+
+    fn query_terminal(&mut self, prepared: Option<Probe>) {
+        self.probe = prepared;
+        // The probe gives up if nothing was sent, and the next frame reports a terminal that cannot be written to.
+        let _ = self.probe.as_mut().map(|probe| probe.send_queries(INTERFACE_QUERIES));
     }
 
     fn decode(&mut self, sequences: Vec<Sequence>) -> (Vec<Event>, Option<Capabilities>) {

@@ -1,7 +1,10 @@
 //! Connects a core with its worker: events go in, requests go to the worker, and the other effects come out. If tracing
 //! is on, each event is recorded without secrets.
 
-use std::time::{Duration, Instant};
+use std::{
+    io,
+    time::{Duration, Instant},
+};
 
 use serde_json::{Value, json};
 use tessera_client::{RequestRecorder, Trace, micros};
@@ -67,9 +70,11 @@ impl RunningApp {
         outside
     }
 
-    /// Returns the next event of the worker. Cancel-safe.
-    pub async fn next_worker_event(&mut self) -> Option<Event> {
-        self.worker_events.recv().await.map(event_from_worker)
+    /// Returns the next event of the worker. Fails if the worker has crashed, because this session owns its handle, so
+    /// that nothing else ends it. Cancel-safe.
+    pub async fn next_worker_event(&mut self) -> io::Result<Event> {
+        let crashed = || io::Error::other("internal error: the worker has ended; please report it");
+        self.worker_events.recv().await.map(event_from_worker).ok_or_else(crashed)
     }
 
     /// Waits until all writes are finished, also those that are queued, or until five seconds have passed. Without this,
@@ -80,7 +85,7 @@ impl RunningApp {
         let mut failures = Vec::new();
         while self.app.tickets().lanes().any(|lane| !lane.is_cancellable()) {
             let left = deadline.saturating_duration_since(Instant::now());
-            let Ok(Some(event)) = timeout(left, self.next_worker_event()).await else { break };
+            let Ok(Ok(event)) = timeout(left, self.next_worker_event()).await else { break };
             if let Event::Response(Response { ticket, result: Err(failure) }) = &event
                 && !ticket.lane.is_cancellable()
             {

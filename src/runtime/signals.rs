@@ -7,7 +7,6 @@ use std::{
     process::Stdio,
     sync::atomic::{AtomicBool, Ordering},
     thread,
-    time::Duration,
 };
 
 use rustix::{
@@ -22,14 +21,10 @@ use signal_hook::{
 use tokio::sync::mpsc;
 
 use crate::{
-    process_signals::{self, ENDING},
+    process_signals::{self, END_TIMEOUT, ENDING},
     runtime::terminal,
     subprocess,
 };
-
-/// How long the loop may take to end before the process is ended. The time to restore the terminal comes on top: half a
-/// second, and 2 seconds more if the terminal has not answered its last query.
-const EXIT_TIMEOUT: Duration = Duration::from_millis(1500);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
@@ -79,10 +74,11 @@ pub fn watch_signals() -> io::Result<SignalReceiver> {
     Ok(received)
 }
 
-/// Ends the process if the loop does not end in time.
+/// Ends the process if the loop does not end in time. The time to restore the terminal comes on top: half a second, and
+/// 2 seconds more if the terminal has not answered its last query.
 fn exit_after_timeout(code: i32) {
     thread::spawn(move || {
-        thread::sleep(EXIT_TIMEOUT);
+        thread::sleep(END_TIMEOUT);
         terminal::restore();
         std::process::exit(code);
     });

@@ -55,10 +55,14 @@ pub fn require_source(path: &Path) -> Result<(), String> {
 /// The profile is not valid or exists already, or the file or the secret cannot be written.
 pub fn create_profile(file: &Path, new: &NewProfile<'_>) -> Result<(), String> {
     new.check()?;
-    edit::add_profile(file, new.profile)?;
+    edit::add_profile(file, new.profile, || store_secret(new))?;
     if new.make_default {
         edit::set(file, "default_profile", &new.profile.name.clone().into())?;
     }
+    Ok(())
+}
+
+fn store_secret(new: &NewProfile<'_>) -> Result<(), String> {
     let DeploymentConfig::Hosted { base_url, api_key } = &new.profile.deployment else {
         return Ok(());
     };
@@ -66,7 +70,8 @@ pub fn create_profile(file: &Path, new: &NewProfile<'_>) -> Result<(), String> {
     let origin = BaseUrl::parse(base_url).map_err(|failure| failure.to_string())?.to_string();
     let owner = SecretOwner { profile: &new.profile.name, origin: &origin, api_key };
     let secrets = open_secrets()?;
-    secrets.save(owner, secret, secrets.preferred_location())
+    let saved = secrets.save(owner, secret, secrets.preferred_location());
+    saved.map_err(|reason| format!("the secret could not be stored: {reason}"))
 }
 
 /// Checks settings whose values only the client can validate, and names of files.

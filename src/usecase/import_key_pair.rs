@@ -139,6 +139,17 @@ impl KeyPairOwner {
         preferred_place(&self.secrets)
     }
 
+    /// Checks that a key pair can be stored, before the service issues one.
+    ///
+    /// # Errors
+    ///
+    /// The secret could not be stored.
+    pub fn check_preferred_store(&self) -> Result<(), SaveError> {
+        let secrets = self.secrets.as_ref().map_err(|reason| SaveError::Secret(reason.clone()))?;
+        let checked = secrets.check_save(&self.profile().name, secrets.preferred_location());
+        checked.map_err(SaveError::Secret)
+    }
+
     /// Stores a key pair in the keyring, or in the file if there is no keyring.
     ///
     /// # Errors

@@ -620,6 +620,8 @@ impl LoginRequests {
     /// else, and is used even if it cannot be stored.
     async fn use_session(&self, session_client: &Client) -> Result<ImportedLogin, Failure> {
         let owner = self.owner()?;
+        let checked = Arc::clone(&owner);
+        run_blocking(move || checked.check_preferred_store().map_err(Failure::from)).await?;
         let issued = issue_key_pair(session_client).await.map_err(Failure::from)?;
         let IssuedKeyPair { credentials, message } = issued;
         let api_key = SafeText::name(&credentials.api_key);

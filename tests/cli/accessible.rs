@@ -100,7 +100,7 @@ fn answers_that_end_or_make_no_sense_are_survived() {
     for words in [
         "error: 99x is not an action, a key or a number",
         "status: this is the first page",
-        "status: left; exports continue at the service",
+        "status: left; exports continue at the service, or when the local folder is opened again",
     ] {
         assert!(reported.contains(words), "`{words}` is missing:\n{reported}");
     }

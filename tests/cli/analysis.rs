@@ -122,6 +122,19 @@ fn a_report_counts_and_shows_what_a_dataset_contains() {
 }
 
 #[test]
+fn a_report_says_which_pictures_it_lacks() {
+    let home = photographs();
+    let home = home.path();
+    let serving = serve(home, &[home.join("photos").to_str().unwrap(), "--no-auth"]);
+    assert_eq!(outcome(&mut serving.asked(home, &["dataset", "wait"])).0, 0);
+    fs::remove_file(home.join("photos/train/blurred.png")).unwrap();
+    let (code, html, err) = outcome(&mut serving.asked(home, &["report", "photos", "--html"]));
+    assert_eq!(code, 0, "{err}");
+    let missing = "of the report could not be read";
+    assert!(html.contains(missing) && err.contains(missing), "{err}");
+}
+
+#[test]
 fn an_interrupted_report_cancels_its_export() {
     let home = photographs();
     let home = home.path();
@@ -363,9 +376,12 @@ fn near_duplicates_never_cross_the_sets_of_a_split() {
     }
     let leaks = document(home, &["dataset", "leaks", "selection:train", "selection:test", folder]);
     assert_eq!(leaks["groups"].as_array().unwrap().len(), 0);
-    let (code, _, err) = run(home, &split);
+    let (code, _, err) = run(home, &[&split[..], &["--verbose"]].concat());
     assert_eq!(code, 1);
-    assert!(err.contains("--force"), "{err}");
+    assert!(err.contains("--force") && !err.contains("export_context_async"), "{err}");
+    let (code, _, err) = run(home, &["dataset", "split", "75/25", folder, "--verbose"]);
+    assert!(code == 2 && !err.contains("export_context_async"), "taken names cost no work: {err}");
+    assert!(err.contains("`train` exists already"), "{err}");
     let again = document(home, &[&split[..], &["--force"]].concat());
     assert_eq!(again, sets, "the same seed gives the same sets");
     let names: BTreeSet<&str> = set_of.values().map(String::as_str).collect();
@@ -484,7 +500,9 @@ fn the_most_different_media_are_one_of_each_group() {
         let both = [format!("train/{one}.png"), format!("{copy}.png")];
         assert_eq!(both.iter().filter(|path| paths.contains(*path)).count(), 1, "{both:?}");
     }
-    let (code, _, err) = run(home, &["dataset", "diverse", "2", folder]);
+    // The name is refused before anything else is looked at.
+    let again = ["dataset", "diverse", "2", folder, "--selection", "unknown"];
+    let (code, _, err) = run(home, &again);
     assert!(code == 2 && err.contains("`diverse` exists already"), "{code} {err}");
     let label = r#"[{"labels": {"op": "one_of", "value": ["rare"]}}]"#;
     let rare = document(home, &["dataset", "diverse", "4", folder, "--vql", label, "--name", "r"]);

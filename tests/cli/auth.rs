@@ -1,8 +1,9 @@
 //! Tests `tessera auth` and `tessera api`: key pairs, tokens, and requests that the user composes.
 
 use std::{
+    ffi::OsStr,
     fs,
-    os::unix::{fs::PermissionsExt as _, net::UnixListener},
+    os::unix::{ffi::OsStrExt as _, fs::PermissionsExt as _, net::UnixListener},
     path::Path,
     process::Command,
     time::{Duration, Instant},
@@ -127,6 +128,16 @@ fn tokens_are_printed_and_a_wrong_secret_is_reported() {
     assert_eq!(listed(bare.trim()).0, 0, "a ready token is used as it is");
     let (code, _, err) = listed("ey.not.ours");
     assert_eq!((code, err.contains("not.ours")), (4, false), "{err}");
+    for (name, rest) in
+        [("TESSERA_TOKEN", ""), ("TESSERA_API_SECRET", "ak_1"), ("TESSERA_API_KEY", "")]
+    {
+        let mut command =
+            tessera(home, &["--base-url", base_url, "--kind", "hosted", "dataset", "list"]);
+        command.env("TESSERA_API_KEY", rest).env(name, OsStr::from_bytes(b"latin-1 \xe9"));
+        let (code, _, err) = outcome(&mut command);
+        assert_eq!(code, 2, "{err}");
+        assert!(err.contains(&format!("{name} is not UTF-8 text")), "{err}");
+    }
 
     assert_eq!(give("another-secret-of-at-least-32-bytes").0, 0);
     let (code, out, _) = run(home, &["auth", "status", "-p", "prod"]);
@@ -354,15 +365,31 @@ fn a_secret_from_standard_input_is_not_printed() {
     assert!(err.contains("chmod 700") && !err.contains("piped-canary"), "{err}");
 }
 
+/// The service would show the secret of a new key pair only once.
+#[tokio::test]
+async fn no_key_pair_is_requested_whose_secret_could_not_be_stored() {
+    let server = ScriptedServer::start(|_: &ReceivedRequest| Reply::json("{}")).await;
+    let home = home(&server.url());
+    fs::write(secrets_of(home.path()), "damaged").unwrap();
+    fs::set_permissions(secrets_of(home.path()), fs::Permissions::from_mode(0o600)).unwrap();
+    let import = move || piped(home.path(), IMPORT, "session");
+    let (code, _, err) = tokio::task::spawn_blocking(import).await.unwrap();
+    assert_eq!((code, server.requests().len()), (1, 0), "{err}");
+    assert!(err.contains("secrets.toml: is damaged"), "{err}");
+}
+
 #[tokio::test]
 async fn a_secret_that_cannot_be_stored_is_printed_rather_than_lost() {
     let pair = r#"{"api_key":"ak_1","api_secret":"only-once","message":"keep it"}"#;
-    let server = ScriptedServer::start(move |_: &ReceivedRequest| Reply::json(pair)).await;
-    let home = home(&server.url());
-    // Other users can write in the folder, so storing the secret fails after the service has issued
-    // it.
+    let home = tempfile::tempdir().unwrap();
     let folder = home.path().join("tessera");
-    fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
+    let server = ScriptedServer::start(move |_: &ReceivedRequest| {
+        // Other users can write in the folder while the service issues the secret, so storing it fails.
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
+        Reply::json(pair)
+    })
+    .await;
+    profile(home.path(), &server.url());
     let mut command = Command::new("setsid");
     command.args(["-w", env!("CARGO_BIN_EXE_tessera")]).args(IMPORT);
     let (code, out, err) = tokio::task::spawn_blocking(move || {

@@ -91,6 +91,28 @@ fn an_export_is_started_followed_fetched_and_inspected() {
 }
 
 #[test]
+fn a_download_that_cannot_be_extracted_is_recorded() {
+    let (home, serving) = world(&[]);
+    let home = home.path();
+    fs::create_dir_all(home.join("out/images")).unwrap();
+    fs::write(home.join("out/images/a.png"), "mine").unwrap();
+    let start = ["export", "start", "pictures", "--images", "--download", ".", "--extract", "out"];
+    let listed = || json(home, &serving, &["export", "list", "pictures"]).1["exports"][0].clone();
+    let (code, _, err) = json(home, &serving, &start);
+    assert!(code == 1 && err.contains("a.png: already exists"), "{err}");
+    let export = listed();
+    assert_eq!(
+        (&export["state"], home.join("pictures.zip").exists()),
+        (&"downloaded".into(), true)
+    );
+    let id = export["id"].as_str().unwrap();
+    let again = ["export", "download", id, "--output", "again.zip", "--extract", "out"];
+    let (code, _, err) = json(home, &serving, &again);
+    assert!(code == 1 && err.contains("a.png: already exists"), "{err}");
+    assert_eq!(listed()["file"], home.join("again.zip").to_str().unwrap());
+}
+
+#[test]
 fn pictures_that_an_archive_lacks_are_named_and_the_export_is_partly_done() {
     let (home, serving) = world(&[]);
     let home = home.path();
@@ -483,6 +505,24 @@ fn an_export_of_a_folder_is_found_without_the_folder() {
     assert!(home.join("mine.zip").is_file());
     let (code, _, err) = ask(&["export", "status", "cf8b3e78-0000-4954-a782-000000000001"]);
     assert!(code == 2 && err.contains("no deployment is selected"), "{code}: {err}");
+}
+
+#[test]
+fn a_profile_of_an_archive_is_checked_like_one_of_a_folder() {
+    let (home, _) = local_folder();
+    let home = home.path();
+    let (code, _, err) = local(home, &["--images", "--download", ".", "--name", "packed"]);
+    assert_eq!(code, 0, "{err}");
+    let add = ["profile", "add", "packed", "--kind", "local", "--folder", "packed.zip"];
+    assert_eq!(outcome(tessera(home, &add).current_dir(home)).0, 0);
+    let (code, out, err) = super::run(home, &["doctor", "--json"]);
+    assert_eq!(code, 0, "{err}");
+    let found: Value = serde_json::from_str(&out).unwrap();
+    let findings = found["findings"].as_array().unwrap();
+    let is_archive = |it: &&Value| it["message"].as_str().unwrap().ends_with("packed.zip");
+    assert_eq!(findings.iter().find(is_archive).unwrap()["state"], "ok", "{out}");
+    let (code, out, err) = super::run(home, &["-p", "packed", "check", "--min-media", "2"]);
+    assert_eq!(code, 0, "{out}{err}");
 }
 
 #[test]

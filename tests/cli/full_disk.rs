@@ -15,6 +15,7 @@ use reqwest::{
 };
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, prlimit};
 use serde_json::Value;
+use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer, head};
 
 use super::{
     Serving, outcome, run, started, tessera,
@@ -350,4 +351,25 @@ fn a_command_that_waits_for_a_full_disk_says_so_and_keeps_its_time_limit() {
     let (code, out, err) = run(&home, &report);
     assert_eq!((code, out.as_str()), (124, ""), "{err}");
     assert!(err.contains("The disk of the index is full"), "{err}");
+}
+
+#[tokio::test]
+async fn a_download_of_unknown_size_leaves_the_reserve_free() {
+    let parent = tempfile::tempdir().unwrap();
+    let home = parent.path().join("home");
+    let Some(_disk) = SmallDisk::mount(&home) else { return };
+    let id = "ad48d250-0000-11f1-bfca-000000000001";
+    let service = ScriptedServer::start(move |request: &ReceivedRequest| match request.path() {
+        "/a.zip" => Reply::raw([head(200, &[]), vec![0; 1 << 20]].concat()),
+        path if path.ends_with("export_status") => {
+            Reply::json(r#"{"status": "COMPLETED", "download_uri": "/a.zip"}"#)
+        }
+        _ => Reply::json(format!(r#"{{"id": "{id}", "status_new": "READY"}}"#)),
+    })
+    .await;
+    let mut download = tessera(&home, &["export", "download", id, "-d", id, "--output", "x.zip"]);
+    download.current_dir(&home).args(["--base-url", &service.url(), "--kind", "onprem"]);
+    let downloaded = tokio::task::spawn_blocking(move || outcome(&mut download));
+    let (code, _, err) = downloaded.await.unwrap();
+    assert!(code == 1 && err.contains("MiB are needed, with a reserve"), "{code}: {err}");
 }

@@ -166,6 +166,22 @@ fn a_cancelled_call_is_not_answered() {
 }
 
 #[test]
+fn only_a_few_calls_run_at_once_and_each_has_its_own_id() {
+    let (home, _) = home();
+    let (mut assistant, silent) = start_with_silent_service(home.path());
+    assistant.send(CALL);
+    assistant.send(CALL);
+    assert_eq!(assistant.receive()["error"]["code"], -32_600, "this id is in use");
+    for id in 2..=9 {
+        assistant.send(&CALL.replace("\"id\": 1", &format!("\"id\": {id}")));
+    }
+    let refused = assistant.receive();
+    assert_eq!((&refused["id"], &refused["error"]["code"]), (&9.into(), &(-32_000).into()));
+    drop(silent);
+    assert_eq!(assistant.end_and_receive().len(), 8);
+}
+
+#[test]
 fn a_command_ends_with_the_server() {
     let (home, _) = home();
     for signal in [Signal::TERM, Signal::KILL] {

@@ -211,7 +211,9 @@ async fn parts_stop_at_the_first_refusal_with_a_command_for_the_rest() {
     })
     .await;
     let new = folder.to_str().unwrap();
-    let arguments = ["media", "add", ID, "--dir", new, "--split", "2", "--then-reindex", "--json"];
+    let options = "--split 2 --then-reindex --queue --strict --force --wait";
+    let options: Vec<&str> = options.split(' ').collect();
+    let arguments = [&["media", "add", ID, "--dir", new, "--json"][..], &options].concat();
     let (code, out, err) = outcome(&mut asked(&server, home.path(), &arguments));
     assert_eq!((code, additions(&server)), (6, 2), "{err}");
     assert_eq!(document(&out)["parts_accepted"], 1);
@@ -219,7 +221,7 @@ async fn parts_stop_at_the_first_refusal_with_a_command_for_the_rest() {
     assert_eq!((&error["code"], &error["http_status"]), (&json!("operation_running"), &json!(409)));
     assert!(error["message"].as_str().unwrap().contains("1 of 3 parts were accepted"), "{error}");
     let remedy = error["remedy"].as_str().unwrap();
-    assert!(remedy.ends_with("--split 2 --then-reindex"), "{remedy}");
+    assert!(remedy.ends_with(&options.join(" ")), "{remedy}");
     let listed = std::fs::read_to_string(list_of_remaining(&error)).unwrap();
     assert_eq!(listed.split_terminator('\0').count(), 3);
     assert!(listed.starts_with(&format!("{new}/2.png\0")), "{listed:?}");

@@ -60,6 +60,24 @@ fn profiles_are_added_used_shown_and_removed() {
 }
 
 #[test]
+fn a_profile_stays_as_long_as_its_secret() {
+    let hosted = "[profiles.prod]\nkind = 'hosted'\nbase_url = 'https://media.example'\n";
+    let home = home(hosted);
+    let home = home.path();
+    fs::write(home.join("tessera/secrets.toml"), "damaged").unwrap();
+    let (code, _, err) = run(home, &["profile", "remove", "prod", "--yes"]);
+    assert_eq!((code, settings(home).as_str()), (2, hosted), "{err}");
+    assert!(err.contains("prod stays") && !err.contains("was removed from"), "{err}");
+    // A profile whose secret could not be stored does not exist.
+    let mut init = tessera(home, &["init", "--from-env", "--store"]);
+    init.env("TESSERA_BASE_URL", "https://new.example").env("TESSERA_KIND", "hosted");
+    init.env("TESSERA_API_KEY", "ak_1").env("TESSERA_API_SECRET", "canary");
+    let (code, _, err) = outcome(&mut init);
+    assert_eq!((code, settings(home).as_str()), (2, hosted), "{err}");
+    assert!(err.contains("could not be stored") && !err.contains("canary"), "{err}");
+}
+
+#[test]
 fn what_cannot_be_used_is_not_written() {
     let home = home("");
     let home = home.path();

@@ -64,6 +64,8 @@ fn the_basket_is_filled_reduced_and_cleared() {
     assert!(err.contains("no selected cluster is known to contain"), "{err}");
     assert_eq!(selection(home, &["remove", DATASET, "--media", &single]).0, 0);
     assert_eq!(selection(home, &["remove", DATASET, "--media", &single]).0, 5);
+    let part = format!("{cluster}^{single}");
+    assert_eq!(selection(home, &["remove", DATASET, "--cluster", &part]).0, 2);
     assert_eq!(selection(home, &["clear", DATASET]).0, 0);
     assert_eq!(shown(home, &[])["media_selection"], json!([]));
 }

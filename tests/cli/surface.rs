@@ -302,7 +302,12 @@ fn completions_manual_and_spec_contain_every_command_and_exit_code() {
     let pages = home.path().join("man1");
     let (code, written, _) = run(home.path(), &["man", "--dir", pages.to_str().unwrap()]);
     assert_eq!((code, written.lines().count()), (0, fs::read_dir(&pages).unwrap().count()));
-    assert!(pages.join("tessera-dataset-show.1").is_file());
+    let page = pages.join("tessera-dataset-show.1");
+    fs::write(&page, "mine").unwrap();
+    let again = ["man", "--dir", pages.to_str().unwrap()];
+    assert_eq!((run(home.path(), &again).0, fs::read(&page).unwrap()), (1, b"mine".to_vec()));
+    assert_eq!(run(home.path(), &[&again[..], &["--force"]].concat()).0, 0);
+    assert!(fs::metadata(&page).unwrap().len() > 100);
     for page in fs::read_dir(&pages).unwrap() {
         let page = fs::read_to_string(page.unwrap().path()).unwrap();
         let entries = page.split(".TP\n").skip(1);

@@ -565,23 +565,26 @@ async fn an_export_is_followed_to_its_end_over_lost_connections() {
 }
 
 #[tokio::test]
-async fn an_export_whose_status_is_refused_is_not_recorded_as_failed() {
-    let home = tempfile::tempdir().unwrap();
-    let service = ScriptedServer::start(|request: &ReceivedRequest| match request.path() {
-        path if path.ends_with("export_context_async") => {
-            Reply::json(json!({ "id": EXPORT, "status": "IN_PROGRESS" }).to_string())
-        }
-        path if path.ends_with("export_status") => Reply::new(404, &[], "{}"),
-        _ => record("READY", 100),
-    })
-    .await;
-    let start = ["export", "start", "--format", "json", "--wait"];
-    let (code, _, err) = ask(&service, home.path(), &start).await;
-    assert_eq!(code, 5, "{err}");
-    let (_, out, err) = ask(&service, home.path(), &["export", "list", "--json"]).await;
-    let listed: Value = serde_json::from_str(&out).unwrap();
-    let export = &listed["exports"][0];
-    assert_eq!((&export["state"], &export["status"]), (&json!("running"), &Value::Null), "{err}");
+async fn an_export_that_the_service_does_not_know_is_recorded_as_failed() {
+    for (status, exit, requests, state) in [(403, 4, 1, "running"), (404, 5, 6, "failed")] {
+        let home = tempfile::tempdir().unwrap();
+        let service =
+            ScriptedServer::start(move |request: &ReceivedRequest| match request.path() {
+                path if path.ends_with("export_context_async") => {
+                    Reply::json(json!({ "id": EXPORT, "status": "IN_PROGRESS" }).to_string())
+                }
+                path if path.ends_with("export_status") => Reply::new(status, &[], "{}"),
+                _ => record("READY", 100),
+            })
+            .await;
+        let start = ["export", "start", "--format", "json", "--wait", "--interval", "100ms"];
+        let (code, _, err) = ask(&service, home.path(), &start).await;
+        let asked = service.requests().iter().filter(|it| it.path().ends_with("status")).count();
+        assert_eq!((code, asked), (exit, requests), "{err}");
+        let (_, out, err) = ask(&service, home.path(), &["jobs", "list", "--json"]).await;
+        let listed: Value = serde_json::from_str(&out).unwrap();
+        assert_eq!(listed["jobs"][0]["state"], state, "{err}");
+    }
 }
 
 #[tokio::test]
@@ -595,7 +598,8 @@ async fn a_rejected_status_or_the_time_limit_ends_following() {
         }
     })
     .await;
-    let (code, _, err) = ask(&gone, home.path(), &["export", "watch", EXPORT]).await;
+    let watch = ["export", "watch", EXPORT, "--interval", "100ms"];
+    let (code, _, err) = ask(&gone, home.path(), &watch).await;
     assert_eq!(code, 5, "{err}");
     let running = export_states(&[r#"{"status": "INIT"}"#]).await;
     let watch = ["export", "watch", EXPORT, "--timeout", "1s"];

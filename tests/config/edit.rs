@@ -18,7 +18,10 @@ fn profiles_are_added_and_removed_without_other_changes() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("config.toml");
     fs::write(&file, MINE).unwrap();
-    add_profile(&file, &lab()).unwrap();
+    let stored = || Ok(());
+    let refused = add_profile(&file, &lab(), || Err("no keyring".to_owned())).unwrap_err();
+    assert!(refused.contains("no keyring") && fs::read_to_string(&file).unwrap() == MINE);
+    add_profile(&file, &lab(), stored).unwrap();
     let written = fs::read_to_string(&file).unwrap();
     let section = "\n[profiles.lab]\nkind = \"onprem\"\nbase_url = \"http://media.lab.example\"\n";
     assert_eq!(written, format!("{MINE}{section}"));
@@ -26,11 +29,13 @@ fn profiles_are_added_and_removed_without_other_changes() {
     let settings = Settings::load(&sources).unwrap();
     assert_eq!(settings.profiles, [lab()]);
     assert!(!settings.ui.mouse);
-    let exists = add_profile(&file, &lab()).unwrap_err();
+    let exists = add_profile(&file, &lab(), stored).unwrap_err();
     assert!(exists.contains("config.toml") && exists.contains("lab"), "{exists}");
     set(&file, "default_profile", &"lab".into()).unwrap();
-    assert!(remove_profile(&file, "lab").unwrap());
-    assert!(!remove_profile(&file, "lab").unwrap());
+    remove_profile(&file, "lab", || Err::<(), _>("locked".to_owned())).unwrap_err();
+    assert!(fs::read_to_string(&file).unwrap().contains("lab"), "its secret is still there");
+    assert_eq!(remove_profile(&file, "lab", stored), Ok(Some(())));
+    assert_eq!(remove_profile(&file, "lab", stored), Ok(None));
     assert_eq!(fs::read_to_string(&file).unwrap(), MINE);
 }
 
@@ -59,7 +64,7 @@ fn changes_at_the_same_time_are_all_kept() {
         for number in 0..16 {
             let name = format!("lab{number}");
             let file = &file;
-            scope.spawn(move || add_profile(file, &Profile { name, ..lab() }).unwrap());
+            scope.spawn(move || add_profile(file, &Profile { name, ..lab() }, || Ok(())).unwrap());
         }
     });
     std::thread::scope(|scope| {
@@ -80,7 +85,8 @@ fn only_a_regular_file_is_replaced_by_settings() {
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("socket");
     let _listening = UnixListener::bind(&socket).unwrap();
-    for changed in [set(&socket, "ui.mouse", &true.into()), add_profile(&socket, &lab())] {
+    for changed in [set(&socket, "ui.mouse", &true.into()), add_profile(&socket, &lab(), || Ok(()))]
+    {
         let refused = changed.unwrap_err();
         assert!(refused.ends_with("not a regular file, so it is not replaced"), "{refused}");
     }

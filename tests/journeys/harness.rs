@@ -365,8 +365,8 @@ impl Person {
     pub async fn settle(&mut self) {
         while self.session.app.tickets().outstanding() > 0 {
             match tokio::time::timeout(PATIENCE, self.session.next_worker_event()).await {
-                Ok(Some(event)) => self.happen(event),
-                Ok(None) => panic!("the worker is gone"),
+                Ok(Ok(event)) => self.happen(event),
+                Ok(Err(error)) => panic!("{error}"),
                 Err(_) => {
                     let open: Vec<_> = self.session.app.tickets().lanes().collect();
                     panic!("no rest after {:?}; awaited: {open:?}\n{}", self.keys, self.screen());

@@ -159,6 +159,17 @@ fn a_secret_that_cannot_be_stored_is_shown_once_and_leaves_the_screen() {
 }
 
 #[test]
+fn the_lifetime_of_a_token_that_was_signed_elsewhere_is_not_guessed() {
+    let script = "TESSERA_TOKEN=ey.from.elsewhere \\
+        tessera --base-url https://media.example --kind hosted auth token";
+    let mut program = Program::script(script, tempfile::tempdir().unwrap());
+    program.wait_for("ey.from.elsewhere");
+    assert_eq!(program.wait(), 0);
+    let output = program.output();
+    assert!(output.contains("can do what you can, until it expires"), "{output}");
+}
+
+#[test]
 fn several_folders_are_opened_at_once() {
     let home = tempfile::tempdir().unwrap();
     for (name, count) in [("harbor", 3), ("market", 5)] {
@@ -174,4 +185,23 @@ fn several_folders_are_opened_at_once() {
     program.press("q");
     assert_eq!(program.wait(), 0);
     assert_given_back(&program, "open");
+}
+
+#[test]
+fn a_profile_whose_folder_is_gone_is_explained_on_the_welcome_screen() {
+    let home = tempfile::tempdir().unwrap();
+    tessera_testing::pictures::write_noise(&home.path().join("harbor"), 3);
+    let script = "mkdir -m 700 tessera
+        tessera profile add gone --kind local --folder harbor
+        sed -i.bak s/harbor/missing/ tessera/config.toml
+        tessera open harbor";
+    let mut program = Program::script(script, home);
+    program.wait_for("3 images");
+    program.press("P");
+    program.wait_for("gone");
+    program.press("\r");
+    program.wait_for("missing does not exist");
+    program.wait_for("A hosted service");
+    program.press("\x1b");
+    assert_eq!(program.wait(), 0);
 }

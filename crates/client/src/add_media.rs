@@ -169,8 +169,8 @@ impl Client {
             None => Err(Failure::new(
                 FailureKind::NoResponse,
                 format!(
-                    "the upload was interrupted after {sent} of {total} bytes; the dataset is {word} as \
-                     before, so nothing was added"
+                    "the upload was interrupted after {sent} of {total} bytes, so nothing was added; the \
+                     dataset is {word}"
                 ),
             )
             .with_detail(failure.detail)

@@ -15,7 +15,7 @@ use crate::{
     auth::{AuthHeader, TokenSource},
     curl::DryRun,
     errors::AttemptError,
-    manage_dataset::{LocalAddition, require_few_items, selection_parameters},
+    manage_dataset::{LocalAddition, selection_parameters},
     multipart::{Form, FormPart},
     picture_key::PictureKey,
     query_image::QueryImageUpload,
@@ -369,7 +369,7 @@ impl Client {
         selection: &ExportSelection,
     ) -> Result<ExportTask, Failure> {
         self.require_local(dataset, LocalAddition::in_export(selection)).await?;
-        require_few_items(&selection.items)?;
+        self.require_few_items(&selection.items)?;
         let path = endpoints::export_entities_async(dataset);
         let parameters = selection_parameters(format, include_images, Some(selection));
         let body = RequestBody::Json(selection::write(&selection.items).to_string().into());

@@ -42,9 +42,12 @@ fn add_form_part(curl: ShellCommand, part: &FormPart) -> ShellCommand {
     let field = &part.field;
     let (path, name) = match &part.content {
         FormContent::Text(bytes) => {
-            let text = format!("{field}={}", String::from_utf8_lossy(bytes));
-            // With `-F`, `@` and `<` would read a file, and a semicolon would start an option.
-            let is_literal = text.contains(['@', '<', ';']);
+            let value = String::from_utf8_lossy(bytes);
+            let text = format!("{field}={value}");
+            // With `-F`, `@` and `<` would read a file, a semicolon would start an option, quotes would be removed, and
+            // so would leading blanks.
+            let is_literal =
+                text.contains(['@', '<', ';', '"']) || value.starts_with(char::is_whitespace);
             return curl.option(if is_literal { "--form-string" } else { "-F" }, text);
         }
         FormContent::File { path, name, .. } => (path, name),

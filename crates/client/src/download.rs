@@ -234,7 +234,12 @@ impl DownloadTransfer<'_> {
         let mut decoder = BodyDecoder::new(response.headers());
         let mut body = BodyReader::transfer(response, idle);
         while let Some(chunk) = body.next_chunk().await? {
-            self.part.append(&decoder.decode(chunk)?).await.map_err(AttemptError::Fatal)?;
+            let chunk = decoder.decode(chunk)?;
+            if missing.is_none() {
+                // The size is unknown, so the reserve is kept as the archive grows.
+                self.part.check_room(chunk.len() as u64).map_err(AttemptError::Fatal)?;
+            }
+            self.part.append(&chunk).await.map_err(AttemptError::Fatal)?;
             report(self.part.bytes_written, self.version.total);
         }
         let rest = decoder.end()?;

@@ -11,10 +11,11 @@ use std::{
 };
 
 use rustix::{
-    fs::{AtFlags, Mode, OFlags, mkdirat, open, openat, statat, unlinkat},
+    fs::{AtFlags, Mode, OFlags, mkdirat, open, openat, renameat, statat, unlinkat},
     io::Errno,
 };
 use serde_json::Value;
+use tessera_files::TEMPORARY_PREFIX;
 use walkdir::{DirEntry, WalkDir};
 
 use crate::{
@@ -194,6 +195,8 @@ fn check_contents(
 /// A folder that is kept open. All paths are relative to it, and no link is followed.
 struct TargetFolder<'a> {
     root: OwnedFd,
+    /// The name of a file until it is complete.
+    temporary: PathBuf,
     existing: ExistingFile,
     sharing: Option<PictureSharing<'a>>,
 }
@@ -213,7 +216,9 @@ impl<'a> TargetFolder<'a> {
     ) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
         let root = open(folder, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-        Ok(Self { root, existing, sharing })
+        let number = RandomState::new().hash_one(folder);
+        let temporary = PathBuf::from(format!("{TEMPORARY_PREFIX}{number:x}"));
+        Ok(Self { root, temporary, existing, sharing })
     }
 
     /// Returns how many of `bytes`, the size of all entries, need room. Another name of an original needs none.
@@ -271,23 +276,43 @@ impl<'a> TargetFolder<'a> {
             }
             error => EntryError::Disk(error.into()),
         };
-        let directory = self.create_directory(&path).map_err(refused)?;
-        let content = (entry.header.size(), entry.header.crc32());
-        if let Some(sharing) = &self.sharing
-            && sharing.share(&entry.name, content, &directory, &path)
-        {
-            return Ok(Some(ExtractedFile { bytes: entry.header.size(), is_shared: true }));
-        }
-        let mut file = create_file(&directory, &path).map_err(refused)?;
-        let copied = entry.copy_to(&mut file, u64::MAX);
-        if copied.is_err() {
-            remove(&directory, &path).map_err(|error| EntryError::Disk(error.into()))?;
-        }
-        copied.map(|bytes| Some(ExtractedFile { bytes, is_shared: false }))
+        self.publish(&path, refused, |directory| {
+            let content = (entry.header.size(), entry.header.crc32());
+            if let Some(sharing) = &self.sharing
+                && sharing.share(&entry.name, content, directory, &self.temporary)
+            {
+                return Ok(Some(ExtractedFile { bytes: entry.header.size(), is_shared: true }));
+            }
+            let mut file = create_file(directory, &self.temporary).map_err(refused)?;
+            let bytes = entry.copy_to(&mut file, u64::MAX)?;
+            Ok(Some(ExtractedFile { bytes, is_shared: false }))
+        })
     }
 
-    /// Creates the parent directories of a file, and removes the file if it may be replaced. Returns the innermost
-    /// directory.
+    /// Creates the parent directories of a file, and lets `write` create the file with its temporary name there. The
+    /// file gets its own name only when it is complete, so that no file is lost for a damaged one.
+    fn publish<T, E>(
+        &self,
+        path: &Path,
+        refused: impl Fn(Errno) -> E,
+        write: impl FnOnce(&OwnedFd) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let directory = self.create_directory(path).map_err(&refused)?;
+        let name = path.file_name().unwrap_or_default();
+        let publish = || {
+            if self.existing == ExistingFile::Keep {
+                // Not every file system can rename only to a free name.
+                create_file(&directory, path)?;
+            }
+            renameat(&directory, &self.temporary, &directory, name)
+        };
+        let written = write(&directory).and_then(|it| publish().map(|()| it).map_err(&refused));
+        // The temporary name is left after an error. A file that another name of itself replaces has both names.
+        remove(&directory, &self.temporary).map_err(refused)?;
+        written
+    }
+
+    /// Creates the parent directories of a file, and returns the innermost one.
     fn create_directory(&self, path: &Path) -> Result<OwnedFd, Errno> {
         let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut directory = openat(&self.root, ".", flags, Mode::empty())?;
@@ -297,9 +322,6 @@ impl<'a> TargetFolder<'a> {
                 Err(error) => return Err(error),
             }
             directory = openat(&directory, part.as_os_str(), flags, Mode::empty())?;
-        }
-        if self.existing == ExistingFile::Replace {
-            remove(&directory, path)?;
         }
         Ok(directory)
     }
@@ -319,13 +341,13 @@ impl<'a> TargetFolder<'a> {
         convert: fn(Value, Option<String>) -> Value,
     ) -> Result<PathBuf, Failure> {
         let target = folder.join(name);
-        let refused = |error: io::Error| disk_failure(&target, &error);
-        let path = Path::new(name);
-        let file = self.create_directory(path).and_then(|folder| create_file(&folder, path));
-        let file = file.map_err(|error| refused(error.into()))?;
-        let mut out = io::BufWriter::new(file);
-        write_joined_rows(archive, |image| self.has(image), convert, &mut out, &target)?;
-        out.flush().map_err(refused)?;
+        let refused = |error: Errno| disk_failure(&target, &error.into());
+        self.publish(Path::new(name), refused, |directory| {
+            let file = create_file(directory, &self.temporary).map_err(refused)?;
+            let mut out = io::BufWriter::new(file);
+            write_joined_rows(archive, |image| self.has(image), convert, &mut out, &target)?;
+            out.flush().map_err(|error| disk_failure(&target, &error))
+        })?;
         Ok(target)
     }
 }

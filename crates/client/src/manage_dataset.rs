@@ -87,21 +87,21 @@ pub(super) fn selection_parameters(
     [parameters, endpoints::rest_parameters(rest_of)].concat()
 }
 
-/// Refuses a selection with more items than a request has.
-pub(super) fn require_few_items(items: &[SelectionItem]) -> Result<(), Failure> {
-    if items.len() <= MAX_ITEMS {
-        return Ok(());
-    }
-    let (count, limit) = (group_digits(items.len() as u64), group_digits(MAX_ITEMS as u64));
-    let sentence = format!(
-        "a request has at most {limit} items, which are clusters, and all single media items together; this selection \
-         has {count}"
-    );
-    let remedy = "Select coarser clusters, or select media items with `tessera search ... --flat --all --mark NAME`";
-    Err(Failure::new(FailureKind::Invalid, sentence).with_remedy(remedy))
-}
-
 impl Client {
+    /// Refuses a selection with more items than a local service takes in a request. The API document has no limit.
+    pub(super) fn require_few_items(&self, items: &[SelectionItem]) -> Result<(), Failure> {
+        if items.len() <= MAX_ITEMS || !self.transport.is_local_service.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let (count, limit) = (group_digits(items.len() as u64), group_digits(MAX_ITEMS as u64));
+        let sentence = format!(
+            "a request has at most {limit} items, which are clusters, and all single media items together; this \
+             selection has {count}"
+        );
+        let remedy = "Select coarser clusters, or select media items with `tessera search ... --flat --all --mark NAME`";
+        Err(Failure::new(FailureKind::Invalid, sentence).with_remedy(remedy))
+    }
+
     /// Refuses an addition of local services before it is sent to another service. A service at an address is asked
     /// until it is known to be a local one.
     ///
@@ -194,7 +194,7 @@ impl Client {
         include_images: bool,
         selection: Option<&ExportSelection>,
     ) -> Result<ExportPreview, Failure> {
-        require_few_items(selection.map_or(&[], |selection| &selection.items))?;
+        self.require_few_items(selection.map_or(&[], |selection| &selection.items))?;
         let path = endpoints::export_preview(id);
         let parameters = selection_parameters(format, include_images, selection);
         let body = selection.map_or(RequestBody::Post, |selection| {

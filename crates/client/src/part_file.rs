@@ -173,7 +173,7 @@ fn open_locked(path: &Path) -> Result<File, Failure> {
 
 /// The disk space that a download leaves free.
 const MIN_FREE_BYTES: u64 = 64 << 20;
-const FREE_SPACE_REMEDY: &str = "Free some space and download again; the download resumes";
+const FREE_SPACE_REMEDY: &str = "Free some space and try again; a download resumes";
 
 pub(super) fn local_failure(path: &Path, reason: &str) -> Failure {
     Failure::local(format!("{}: {reason}", path.display()))
@@ -211,7 +211,7 @@ pub(super) fn check_room(open: impl AsFd, path: &Path, missing: u64) -> Result<(
 /// Describes a full disk. The numbers are rounded away from each other, so that they differ.
 fn too_little_room(needed: u64, free: u64) -> String {
     let (needed, free) = (needed.div_ceil(1 << 20), free >> 20);
-    format!("needs {needed} MiB more with a reserve, but only {free} MiB are free")
+    format!("{needed} MiB are needed, with a reserve, but only {free} MiB are free")
 }
 
 #[cfg(test)]
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn a_disk_with_too_little_room_shows_different_numbers() {
-        let expected = "needs 2 MiB more with a reserve, but only 1 MiB are free";
+        let expected = "2 MiB are needed, with a reserve, but only 1 MiB are free";
         assert_eq!(too_little_room((1 << 20) + 2, (1 << 20) + 1), expected);
     }
 

@@ -4,7 +4,7 @@
 use std::{
     error::Error,
     fmt,
-    net::{IpAddr, SocketAddr},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
 };
 
 use reqwest::{
@@ -21,11 +21,21 @@ fn ip_address(url: &Url) -> Option<IpAddr> {
     host.trim_matches(['[', ']']).parse().ok()
 }
 
+/// The services that give logins to the machines of a cloud, at addresses that are not link-local: of Alibaba, of Azure,
+/// of AWS (for machines and for containers), and of Google.
+const METADATA_SERVICES: [IpAddr; 5] = [
+    IpAddr::V4(Ipv4Addr::new(100, 100, 100, 200)),
+    IpAddr::V4(Ipv4Addr::new(168, 63, 129, 16)),
+    IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254)),
+    IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x23)),
+    IpAddr::V6(Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254)),
+];
+
 /// The networks from which an address can be reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reach {
     ThisMachine,
-    /// Hosts on the same link, including the metadata services of clouds.
+    /// Hosts on the same link, and the services of clouds that only the machines themselves can reach.
     SameLink,
     Anywhere,
 }
@@ -42,6 +52,7 @@ impl Reach {
     fn of_address(address: IpAddr) -> Self {
         match address.to_canonical() {
             address if address.is_loopback() || address.is_unspecified() => Self::ThisMachine,
+            address if METADATA_SERVICES.contains(&address) => Self::SameLink,
             IpAddr::V4(address) if address.is_link_local() => Self::SameLink,
             IpAddr::V6(address) if address.is_unicast_link_local() => Self::SameLink,
             _ => Self::Anywhere,
@@ -146,14 +157,16 @@ mod tests {
             "::ffff:127.0.0.1",
             "169.254.169.254",
             "fe80::1",
+            "::ffff:100.100.100.200",
+            "fd00:ec2::254",
         ]);
         for (service, name, count) in [
             ("https://8.8.8.8", "cdn.example", 1),
             ("http://127.0.0.1:8080", "cdn.example", 4),
             ("http://[::1]:8080", "cdn.example", 4),
-            ("http://169.254.1.1", "cdn.example", 3),
-            ("https://vl.example", "vl.example", 6),
-            ("https://8.8.8.8", "localhost", 6),
+            ("http://169.254.1.1", "cdn.example", 5),
+            ("https://vl.example", "vl.example", 8),
+            ("https://8.8.8.8", "localhost", 8),
         ] {
             let resolver = LinkResolver::new(Url::parse(service).unwrap());
             let reachable = resolver.check(name, all.clone()).await.unwrap();

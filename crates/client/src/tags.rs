@@ -2,7 +2,6 @@
 
 use crate::{
     client::{Client, NO_PARAMETERS},
-    manage_dataset::require_few_items,
     request::RequestBody,
 };
 use tessera_model::{
@@ -34,7 +33,7 @@ impl Client {
         edit: &TagEdit,
     ) -> Result<TagChange, Failure> {
         if let TagTarget::Selection(items) = target {
-            require_few_items(items)?;
+            self.require_few_items(items)?;
         }
         let path = format!("{}/change", endpoints::tags(dataset));
         let mut parameters = NO_PARAMETERS;

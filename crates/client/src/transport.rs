@@ -244,10 +244,10 @@ impl Transport {
             return Ok(response);
         }
         let (status, headers) = (response.status(), response.headers().clone());
-        // A rejection is still a rejection if its message is cut off or endless.
-        let body =
-            BodyReader::new(response, policy.idle_timeout).collect(MAX_ERROR_BODY_BYTES).await;
-        let body = body.ok().flatten().unwrap_or_default();
+        // A rejection is still a rejection if its message is cut off, endless or slow.
+        let body = BodyReader::new(response, policy.idle_timeout).collect(MAX_ERROR_BODY_BYTES);
+        let body = tokio::time::timeout(policy.idle_timeout, body).await;
+        let body = body.ok().and_then(Result::ok).flatten().unwrap_or_default();
         let mask = self.login_mask(auth_header);
         let detail = read_error_message(&body).map(|message| mask.apply(&message));
         Err(AttemptError::Rejected(Box::new(ErrorResponse { status, headers, body, detail })))

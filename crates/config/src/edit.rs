@@ -33,7 +33,13 @@ pub fn unset(file: &Path, name: &str) -> Result<bool, String> {
     })
 }
 
-pub fn add_profile(file: &Path, profile: &Profile) -> Result<(), String> {
+/// Adds a profile. Stores its secret with `store` before the file is written, so that there is never a profile whose
+/// secret could not be stored.
+pub fn add_profile(
+    file: &Path,
+    profile: &Profile,
+    store: impl FnOnce() -> Result<(), String>,
+) -> Result<(), String> {
     check_name(&profile.name)?;
     edit_file(file, |document| {
         if document.get("profiles").is_some_and(|all| all.get(&profile.name).is_some()) {
@@ -42,20 +48,26 @@ pub fn add_profile(file: &Path, profile: &Profile) -> Result<(), String> {
         for (key, value) in profile.settings() {
             insert_value(document, &format!("profiles.{}.{key}", profile.name), &value)?;
         }
-        Ok(())
+        store()
     })
 }
 
-/// Removes a profile, and `default_profile` if it names that profile. Returns whether the profile
-/// existed.
-pub fn remove_profile(file: &Path, name: &str) -> Result<bool, String> {
+/// Removes a profile, and `default_profile` if it names that profile. Removes its secret with `remove_secret` before the
+/// file is written, because no command finds the secret of a profile that is gone. Returns what `remove_secret` returned
+/// if the profile existed.
+pub fn remove_profile<T>(
+    file: &Path,
+    name: &str,
+    remove_secret: impl FnOnce() -> Result<T, String>,
+) -> Result<Option<T>, String> {
     edit_file(file, |document| {
         let profiles = document.get_mut("profiles").and_then(Item::as_table_like_mut);
-        let existed = profiles.is_some_and(|profiles| profiles.remove(name).is_some());
+        let existed = profiles.and_then(|profiles| profiles.remove(name));
+        let removed = existed.map(|_| remove_secret()).transpose()?;
         if document.get("default_profile").and_then(Item::as_str) == Some(name) {
             document.remove("default_profile");
         }
-        Ok(existed)
+        Ok(removed)
     })
 }
 

@@ -13,7 +13,7 @@ use secrecy::ExposeSecret as _;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use tessera_files::{
-    create_private_dir_durably, if_exists, parent_dir, private_file, sync_dir, synced,
+    create_private_dir_durably, if_exists, open_locked, parent_dir, sync_dir, synced,
 };
 use tessera_proxy::is_loopback;
 
@@ -158,10 +158,17 @@ impl Hub {
         let part = blob.with_extension("incomplete");
         create_private_dir_durably(parent_dir(&part))
             .map_err(|cause| HubError::file("create", parent_dir(&part), &cause))?;
+        let opened = open_locked(&part).map_err(|cause| HubError::file("write", &part, &cause))?;
+        let mut to = opened.ok_or_else(|| {
+            let sentence = format!("another program is downloading {}; try again later", file.path);
+            HubError::of_kind(HubErrorKind::Temporary, sentence)
+        })?;
         let path = format!("{repository}/resolve/{}/{}", listing.commit, file.path);
         let url = self.url(&path, None)?;
         let mut attempt = 1;
-        while let Err(interruption) = self.receive(&url, repository, file, &part, progress).await {
+        while let Err(interruption) =
+            self.receive(&url, repository, file, (&mut to, &part), progress).await
+        {
             match interruption {
                 Interruption::Connection(_) if attempt < MAX_ATTEMPTS => attempt += 1,
                 Interruption::Connection(cause) => {
@@ -177,7 +184,7 @@ impl Hub {
         }
         verify(&part, file)?;
         let keep = || {
-            synced(File::open(&part)?.sync_all())?;
+            synced(to.sync_all())?;
             fs::rename(&part, &blob)?;
             sync_dir(parent_dir(&blob))
         };
@@ -190,11 +197,10 @@ impl Hub {
         url: &Url,
         repository: &RepositoryName,
         file: &HubFile,
-        part: &Path,
+        (to, part): (&mut File, &Path),
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<(), Interruption> {
         let failed = |cause: io::Error| HubError::file("write", part, &cause);
-        let mut to = private_file().create(true).truncate(false).open(part).map_err(failed)?;
         let mut position = to.seek(SeekFrom::End(0)).map_err(failed)?;
         if position == file.bytes {
             return Ok(());

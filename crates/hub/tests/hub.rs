@@ -126,6 +126,14 @@ async fn a_download_that_is_always_cut_says_so_and_resumes_later() {
     assert!(message.contains("was cut off") && message.contains("to resume it"), "{message}");
     assert!(!message.contains("signature"), "{message}");
     let whole = LoopbackHub::new(files(), HubFault::None);
+    let blobs = fs::read_dir(downloaded.cache.path().join("models--org--tiny/blobs")).unwrap();
+    let mut blobs = blobs.map(|blob| blob.unwrap().path());
+    let part = blobs.find(|blob| blob.extension().is_some_and(|it| it == "incomplete")).unwrap();
+    let other_program = fs::File::open(part).unwrap();
+    other_program.lock().unwrap();
+    let busy = download(&whole, downloaded.cache.path(), None).await.unwrap_err().to_string();
+    assert!(busy.contains("another program is downloading"), "{busy}");
+    drop(other_program);
     download(&whole, downloaded.cache.path(), None).await.unwrap();
     let resumed = whole.requests().into_iter().any(|request| request.range.is_some());
     assert!(resumed, "{:?}", whole.requests());

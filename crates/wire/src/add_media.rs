@@ -86,9 +86,11 @@ pub fn read_processing<'a>(object: impl Into<Fields<'a>>) -> Option<Accepted> {
 }
 
 /// Finds evidence of acceptance in the dataset if the response was lost: the record has changed since before the
-/// request, and the status is not ERROR.
+/// request, and the status is not ERROR. A dataset that was busy before changes by itself when its task proceeds, which
+/// is evidence of nothing.
 pub fn accepted_since(previous: &Dataset, now: &Dataset) -> Option<Accepted> {
     let counts = |dataset: &Dataset| (dataset.n_images, dataset.n_videos);
     let changed = now.status != previous.status || counts(now) != counts(previous);
-    (changed && now.status != Status::Error).then_some(Accepted(()))
+    let is_evidence = changed && !previous.status.is_busy() && now.status != Status::Error;
+    is_evidence.then_some(Accepted(()))
 }

@@ -21,6 +21,7 @@ const SHOWN_GROUPS: usize = 20;
 const THUMBNAIL_SIDE: u32 = 180;
 const THUMBNAIL_QUALITY: u8 = 80;
 const MAX_PICTURE_BYTES: usize = 64 << 20;
+const NO_PICTURE: &str = "<em>no picture</em>";
 
 pub(super) async fn page(
     connection: &Connection<'_>,
@@ -55,6 +56,14 @@ pub(super) async fn page(
         let _ = writeln!(page, "<p>{more}</p>");
     }
     push_unread(&mut page, &unread_lines(summary));
+    // Names are escaped, so that they do not contain the element.
+    let missing = page.matches(NO_PICTURE).count() as u64;
+    if missing > 0 {
+        let missing = grouped_with_noun(missing, "picture", "pictures");
+        let sentence = format!("{missing} of the report could not be read");
+        let _ = writeln!(page, "<p>{sentence}.</p>");
+        connection.context.messages.warn(sentence);
+    }
     page + "</html>\n"
 }
 
@@ -116,7 +125,7 @@ async fn push_pictures(page: &mut String, connection: &Connection<'_>, rows: &[&
     page.push_str("<div class=\"pictures\">\n");
     for row in rows.iter().take(SHOWN) {
         let picture = thumbnail(connection, row).await.map_or_else(
-            || "<em>no picture</em>".to_owned(),
+            || NO_PICTURE.to_owned(),
             |jpeg| {
                 format!("<img alt=\"\" src=\"data:image/jpeg;base64,{}\">", STANDARD.encode(jpeg))
             },

@@ -78,7 +78,7 @@ async fn media_rows(connection: &Connection<'_>, dataset: &Dataset) -> CliResult
             // An error is ignored, because the export may have ended meanwhile.
             let _ = connection.client.cancel_export(dataset.id, id).await;
         }
-        followed.unwrap_or_else(|| Err(CliError::interrupted()))
+        followed.unwrap_or_else(|| Err(CliError::new(Exit::Interrupted, "interrupted")))
     };
     let originals = connection.local.as_ref().map(LocalService::originals);
     fetch(&connection.client, dataset.id, originals, follow).await

@@ -1,5 +1,5 @@
 //! `tessera auth import`: turns a browser session into a stored key pair. The service shows a secret only once, so the
-//! order of steps is fixed: choose the location, send the only request, store the secret, read it back, then report.
+//! order of steps is fixed: check the location, send the only request, store the secret, read it back, then report.
 
 use std::io::{self, IsTerminal as _};
 
@@ -102,6 +102,10 @@ pub(super) async fn run(context: &Context, options: ImportOptions) -> CliResult 
     let store = choose_location(context, &secrets, keyring, insecure_storage)?;
     let is_issued = options.api_key.is_none();
     let import = CredentialImport { context, hosted, secrets, store, insecure_storage, is_issued };
+    if is_issued {
+        let storable = import.secrets.check_save(&import.hosted.profile.name, store);
+        storable.map_err(|reason| CliError::failed(format!("nothing was requested: {reason}")))?;
+    }
     import.confirm_replacement()?;
     context.messages.info(format!(
         "the secret of `{}` will be stored in {}",

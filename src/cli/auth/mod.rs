@@ -143,21 +143,23 @@ fn print(context: &Context, ttl: Option<Duration>, as_header: bool) -> CliResult
     context.out.require_text("this command prints a token")?;
     let (login, life) = command_login(context)?;
     let life = ttl.unwrap_or(life);
-    let token = match login.access {
-        AuthMethod::Hosted(pair) => pair.sign_token(life)?,
+    let (token, validity) = match login.access {
+        AuthMethod::Hosted(pair) => {
+            (pair.sign_token(life)?, format!("for {}", humantime::format_duration(life)))
+        }
         AuthMethod::Token(_) if ttl.is_some() => {
             let message =
                 format!("the token in {} has a fixed lifetime", credentials::TOKEN_VARIABLE);
             return Err(CliError::usage(message).with_remedy("tessera auth token"));
         }
-        AuthMethod::Token(token) => token,
+        AuthMethod::Token(token) => (token, "until it expires".to_owned()),
         AuthMethod::Session(_) | AuthMethod::OnPremises => {
             return Err(CliError::usage("this deployment needs no login, so it has no token"));
         }
     };
     if context.out.is_terminal() {
-        let life = humantime::format_duration(life);
-        context.messages.warn(format!("anyone who has this token can do what you can, for {life}"));
+        let warning = format!("anyone who has this token can do what you can, {validity}");
+        context.messages.warn(warning);
     }
     let before = if as_header { "Authorization: Bearer " } else { "" };
     context.out.print_text(&format!("{before}{}\n", token.expose_secret()))?;

@@ -63,31 +63,40 @@ impl DownloadTarget<'_> {
         &self,
         connection: &Connection<'_>,
         export: &FoundExport,
+    ) -> CliResult<Archive> {
+        let context = connection.context;
+        let mut hint = ResumeHint {
+            messages: context.messages,
+            command: context.suggestion(
+                ShellCommand::new("tessera export download").word(export.task.to_string()),
+            ),
+            target: &self.path,
+            finished: false,
+        };
+        let mut bar = context.messages.progress_bar(file_name(&self.path));
+        let report = &mut |done, all| bar.set_bytes(done, all);
+        let (client, existing) = (&connection.client, self.options.existing());
+        let outcome = match self.link_archive(connection, export.task).await {
+            Ok(None) => {
+                let (dataset, task) = (export.dataset, export.task);
+                client.download(dataset, task, &self.path, existing, report).await
+            }
+            Ok(Some(archive)) => Ok(archive),
+            Err(failure) => Err(failure),
+        };
+        hint.finished = true;
+        Ok(outcome?)
+    }
+
+    /// Inspects the archive, and extracts it if the options say so. This is called when the download is recorded, because
+    /// the archive stays if it cannot be extracted.
+    pub(super) async fn unpack(
+        &self,
+        connection: &Connection<'_>,
+        export: &FoundExport,
+        archive: Archive,
     ) -> CliResult<DownloadedArchive> {
         let context = connection.context;
-        let archive = {
-            let mut hint = ResumeHint {
-                messages: context.messages,
-                command: context.suggestion(
-                    ShellCommand::new("tessera export download").word(export.task.to_string()),
-                ),
-                target: &self.path,
-                finished: false,
-            };
-            let mut bar = context.messages.progress_bar(file_name(&self.path));
-            let report = &mut |done, all| bar.set_bytes(done, all);
-            let (client, existing) = (&connection.client, self.options.existing());
-            let outcome = match self.link_archive(connection, export.task).await {
-                Ok(None) => {
-                    let (dataset, task) = (export.dataset, export.task);
-                    client.download(dataset, task, &self.path, existing, report).await
-                }
-                Ok(Some(archive)) => Ok(archive),
-                Err(failure) => Err(failure),
-            };
-            hint.finished = true;
-            outcome?
-        };
         let folder = tessera_files::parent_dir(&self.path);
         let needed = [Guarantee::Locks, Guarantee::Durability];
         for sentence in tessera_files::missing_guarantees(folder, &needed) {
@@ -276,8 +285,9 @@ pub(super) async fn download(
     let target = DownloadTarget { path, options: &options.archive };
     target.check()?;
     let task = connection.client.export_status(export.dataset, export.task).await?;
-    let downloaded = target.download(connection, &export).await?;
-    connection.record_download(export.task, &downloaded.archive);
+    let archive = target.download(connection, &export).await?;
+    connection.record_download(export.task, &archive);
+    let downloaded = target.unpack(connection, &export, archive).await?;
     connection.context.print(&export_document(&export, &task, Some(&downloaded)))?;
     Ok(downloaded.report_problems(connection.context, &export, &task))
 }

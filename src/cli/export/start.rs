@@ -107,12 +107,12 @@ impl ExportStartOptions {
             self.write_list(connection, &mut started, list).await?;
         }
         let Some(target) = target else { return print_export(context, &started, &task) };
-        let downloaded = target.download(connection, &started).await?;
-        let archive = downloaded.archive.clone();
+        let archive = target.download(connection, &started).await?;
         recorder.apply(|job| {
             job.start_download()?;
-            job.download_finished(Ok(archive))
+            job.download_finished(Ok(archive.clone()))
         });
+        let downloaded = target.unpack(connection, &started, archive).await?;
         started.job = recorder.job().record();
         context.print(&export_document(&started, &task, Some(&downloaded)))?;
         Ok(downloaded.report_problems(context, &started, &task))

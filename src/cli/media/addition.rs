@@ -215,7 +215,8 @@ impl<'a> AdditionRun<'a> {
             return self.dry_run().await;
         }
         let context = self.context;
-        let outcome = match context.until_interrupted(self.send_all()).await {
+        // The future is large. It is boxed so that it does not enlarge the futures of all callers.
+        let outcome = match context.until_interrupted(Box::pin(self.send_all())).await {
             Some(outcome) => outcome,
             None => Err(self.handle_interrupt().await),
         };

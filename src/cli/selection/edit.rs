@@ -104,6 +104,11 @@ pub(super) async fn remove(
     if items.is_empty() {
         return Err(CliError::usage("nothing to remove; give --media or --cluster"));
     }
+    if items.cluster.iter().any(|members| !members.exclude.is_empty()) {
+        let message =
+            "a cluster is removed as a whole; to remove some of its members, exclude them";
+        return Err(CliError::usage(message).with_remedy("tessera selection exclude --help"));
+    }
     let saved = SavedSelection::open(context, selection).await?;
     let _lock = saved.lock()?;
     let mut basket = Basket::new(saved.load()?);

@@ -1,7 +1,7 @@
 //! Decides what the terminal can draw, from its replies and from the environment variables that identify it. Also
 //! finds out which terminal is outside of tmux, and wraps sequences that a multiplexer passes on to that terminal.
 
-use std::env;
+use std::{env, process::Stdio};
 
 use tessera_interface::drawing::{picture_layer::ColorDepth, theme::ThemeName};
 use tessera_picture::{Protocol, fit::DEFAULT_SIXEL_SIDE};
@@ -244,7 +244,7 @@ pub struct OuterTerminal {
 }
 
 impl OuterTerminal {
-    /// Asks tmux about its client. Returns `None` if tmux does not reply.
+    /// Asks tmux about its client. Returns `None` if tmux does not reply. Blocks until then.
     pub(super) fn of_tmux() -> Option<Self> {
         let mut tmux = subprocess::command("tmux");
         tmux.args(["display-message", "-p"]);
@@ -254,8 +254,8 @@ impl OuterTerminal {
         tmux.arg(
             "#{allow-passthrough}\t#{client_termfeatures}\t#{client_termtype}\t#{client_termname}",
         );
-        let output = tmux.output().ok().filter(|output| output.status.success())?;
-        Self::parse(&String::from_utf8_lossy(&output.stdout))
+        let output = subprocess::run_in_time(tmux.stdout(Stdio::piped()), "")?.wait_with_output();
+        Self::parse(&String::from_utf8_lossy(&output.ok()?.stdout))
     }
 
     fn parse(answer: &str) -> Option<Self> {

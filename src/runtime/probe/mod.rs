@@ -67,23 +67,24 @@ pub(in crate::runtime) struct Probe {
 }
 
 impl Probe {
-    /// Sends the queries that are safe for the terminal, and `own_queries`, which only its caller needs. In tmux, this
-    /// first asks tmux about the outer terminal.
-    pub fn start(
-        environment: Environment,
-        forced: Option<Protocol>,
-        own_queries: &str,
-    ) -> io::Result<Self> {
+    /// Creates a probe that has not queried the terminal yet. In tmux, this blocks until tmux has described the outer
+    /// terminal.
+    pub fn new(environment: Environment, forced: Option<Protocol>) -> Self {
         let outer = environment.in_tmux.then(OuterTerminal::of_tmux).flatten();
-        let queries = queries(&environment, outer.as_ref(), own_queries);
-        let missing = queries.matches(ATTRIBUTES_QUERY).count();
+        let (replies, started) = (TerminalReplies::default(), Instant::now());
+        Self { environment, forced, outer, replies, missing: 0, started, timed_out: false }
+    }
+
+    /// Sends the queries that are safe for the terminal, and `own_queries`, which only its caller needs.
+    pub fn send_queries(&mut self, own_queries: &str) -> io::Result<()> {
+        let queries = queries(&self.environment, self.outer.as_ref(), own_queries);
         let mut out = io::stdout();
         out.write_all(queries.as_bytes())?;
         out.flush()?;
-        note_queries(missing);
-        let replies = TerminalReplies::default();
-        let started = Instant::now();
-        Ok(Self { environment, forced, outer, replies, missing, started, timed_out: false })
+        self.missing = queries.matches(ATTRIBUTES_QUERY).count();
+        self.started = Instant::now();
+        note_queries(self.missing);
+        Ok(())
     }
 
     /// Reads a reply. Returns the capabilities once they can be decided, and again when a reply changes them.
@@ -151,7 +152,7 @@ pub fn probe_for_command(environment: &Environment) -> io::Result<Capabilities> 
     let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
     if !is_terminal {
         let silent = Environment { term: "dumb".to_owned(), ..environment.clone() };
-        return Ok(Probe::start(silent, None, "")?.give_up());
+        return Ok(Probe::new(silent, None).give_up());
     }
     let signals = EndingSignals::hold_back()?;
     let probed = crossterm::terminal::enable_raw_mode().and_then(|()| {
@@ -173,7 +174,8 @@ fn read_replies(environment: Environment) -> io::Result<(Capabilities, bool)> {
     let (width_query, clear_line) =
         if environment.can_be_queried() { (WIDTH_QUERY, CLEAR_LINE) } else { ("", "") };
     io::stdout().write_all(width_query.as_bytes())?;
-    let mut probe = Probe::start(environment, None, "")?;
+    let mut probe = Probe::new(environment, None);
+    probe.send_queries("")?;
     io::stdout().write_all(clear_line.as_bytes())?;
     io::stdout().flush()?;
     let (mut splitter, mut bytes, mut is_interrupted) =

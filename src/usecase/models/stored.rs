@@ -82,6 +82,9 @@ pub fn add_model(folder: &Path, name: Option<&str>) -> Result<String, ModelError
     check_name(name)?;
     let models = models_dir()?;
     let target = models.join(name);
+    // Two programs that add a model of this name would write into the same folder.
+    let _lock = tessera_files::lock_changes(&target)
+        .map_err(|error| ModelError::failed(format!("cannot add the model {name}: {error}")))?;
     if target.exists() {
         let message = format!("a model with the name {name} exists; choose another with --name");
         let remedy = ShellCommand::new("tessera model remove").word(name);
@@ -95,7 +98,6 @@ pub fn add_model(folder: &Path, name: Option<&str>) -> Result<String, ModelError
 }
 
 fn copy(from: &Path, files: &[PathBuf], models: &Path, target: &Path) -> io::Result<()> {
-    tessera_files::create_private_dir_durably(models)?;
     // Files that a crash has left are replaced.
     let partial = target.with_extension("partial");
     tessera_files::if_exists(fs::remove_dir_all(&partial))?;

@@ -1,6 +1,8 @@
 //! Tests that the login is replaced only by one that the service accepts, that an issued secret is never lost, and that
 //! actions on files are reported.
 
+use std::path::PathBuf;
+
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use tessera_config::{DeploymentConfig, Profile, edit};
 use tessera_curation::Skipped;
@@ -23,7 +25,7 @@ fn login_of(server: &ScriptedServer, folder: &std::path::Path, refuses: bool) ->
     let deployment =
         DeploymentConfig::Hosted { base_url: origin.clone(), api_key: "ak_1".to_owned() };
     let (profile, file) = (Profile::new("prod", deployment), folder.join("config.toml"));
-    edit::add_profile(&file, &profile).unwrap();
+    edit::add_profile(&file, &profile, || Ok(())).unwrap();
     let secrets = if refuses {
         Err("the keyring is locked".to_owned())
     } else {
@@ -34,10 +36,13 @@ fn login_of(server: &ScriptedServer, folder: &std::path::Path, refuses: bool) ->
 }
 
 /// Starts a service that accepts the key `ak_2`, issues it for a session, and lists no datasets. A login page in front of
-/// the service responds to the key `ak_4`.
-async fn login_service(issues_secret: bool) -> ScriptedServer {
+/// the service responds to the key `ak_4`. The file `damaged` is damaged while the service issues a key pair.
+async fn login_service(issues_secret: bool, damaged: Option<PathBuf>) -> ScriptedServer {
     ScriptedServer::start(move |seen: &ReceivedRequest| {
         if seen.path().ends_with("api_credentials") {
+            if let Some(file) = &damaged {
+                std::fs::write(file, "damaged").unwrap();
+            }
             let secret = if issues_secret { r#","api_secret":"canary-secret""# } else { "" };
             return Reply::json(format!(r#"{{"api_key":"ak_2","message":"Keep it"{secret}}}"#));
         }
@@ -74,8 +79,9 @@ async fn a_login_is_replaced_only_by_one_that_the_service_accepts() {
         (key_pair("ak_2", true), true, true, false, Err("the keyring is locked")),
         (session(), true, false, true, Ok(Some(KEYRING))),
         (session(), false, false, false, Err("without its secret")),
+        (session(), true, true, false, Err("the keyring is locked")),
     ] {
-        let server = login_service(issues_secret).await;
+        let server = login_service(issues_secret, None).await;
         let folder = tempfile::tempdir().unwrap();
         let login = login_of(&server, folder.path(), refuses);
         let result = login.import(import).await;
@@ -92,6 +98,8 @@ async fn a_login_is_replaced_only_by_one_that_the_service_accepts() {
         let accepted = login.check(None).await.is_ok();
         assert_eq!(accepted, expected.is_ok(), "the former login stays if the import failed");
         let requests = server.requests();
+        let asked = requests.iter().any(|seen| seen.path().ends_with("api_credentials"));
+        assert!(!(asked && refuses), "nothing is requested that cannot be stored");
         let both = |seen: &&ReceivedRequest| {
             seen.header("cookie").is_some() && seen.header("authorization").is_some()
         };
@@ -102,11 +110,11 @@ async fn a_login_is_replaced_only_by_one_that_the_service_accepts() {
 /// The service shows an issued secret only once, so the secret is used even if it cannot be stored.
 #[tokio::test]
 async fn an_issued_key_pair_that_cannot_be_stored_is_used() {
-    let server = login_service(true).await;
     let folder = tempfile::tempdir().unwrap();
-    let login = login_of(&server, folder.path(), true);
+    let server = login_service(true, Some(folder.path().join("secrets.toml"))).await;
+    let login = login_of(&server, folder.path(), false);
     let text = login.import(session()).await.unwrap_err().to_string();
-    assert!(text.contains("not stored") && text.contains("the keyring is locked"), "{text}");
+    assert!(text.contains("not stored") && text.contains("secrets.toml"), "{text}");
     assert_eq!(login.check(None).await, Ok(()));
 }
 

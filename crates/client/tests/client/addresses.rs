@@ -114,6 +114,9 @@ async fn links_lead_neither_to_closer_networks_nor_out_of_the_encryption() {
     for (service, link, allowed) in [
         (remote, "https://169.254.169.254/", false),
         (remote, "https://[fe80::1]/", false),
+        (remote, "https://[fd00:ec2::254]/", false),
+        (local, "http://100.100.100.200/latest/meta-data", false),
+        (remote, "https://[fd00::1]/", true),
         (remote, "https://0.0.0.0/", false),
         (remote, "https://[::ffff:127.0.0.1]/", false),
         (remote, "https://10.0.0.1/", true),

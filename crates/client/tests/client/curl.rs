@@ -62,6 +62,8 @@ async fn each_kind_of_body_has_its_option() {
         // `curl -F` would read a file, or options after a semicolon.
         (RawBody::Form(vec![part("a", None, "@b")]), "POST curl -sS --form-string 'a=@b'"),
         (RawBody::Form(vec![part("a", None, "<b")]), "POST curl -sS --form-string 'a=<b'"),
+        (RawBody::Form(vec![part("a", None, "\"b\"")]), "POST curl -sS --form-string 'a=\"b\"'"),
+        (RawBody::Form(vec![part("a", None, " b")]), "POST curl -sS --form-string 'a= b'"),
         (RawBody::Form(vec![part("a", None, "b;c")]), "POST curl -sS --form-string 'a=b;c'"),
         (
             RawBody::Form(vec![part("f", Some("/d/a.jpg"), "x"), part("g", Some("a;b.jpg"), "x")]),

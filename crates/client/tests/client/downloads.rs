@@ -314,5 +314,5 @@ async fn missing_disk_space_is_reported_before_the_transfer() {
     let failure = DownloadFolder::new().download(&server).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::Local);
     let words = failure.to_string();
-    assert!(words.contains("MiB more") && words.contains("Free some space"), "{words}");
+    assert!(words.contains("MiB are needed") && words.contains("Free some space"), "{words}");
 }

@@ -158,6 +158,32 @@ fn nothing_is_written_if_one_file_exists() {
 }
 
 #[test]
+fn what_is_damaged_replaces_no_file() {
+    let fixture = ExtractFixture::new(&[
+        stored_member("images/a.jpg", b"new picture"),
+        stored_member("metadata.json", b"[{"),
+    ]);
+    let archive = fixture.0.path().join("x.zip");
+    let mut bytes = fs::read(&archive).unwrap();
+    let content = bytes.windows(3).position(|window| window == b"new").unwrap();
+    bytes[content] = b'N';
+    fs::write(&archive, bytes).unwrap();
+    fs::create_dir_all(fixture.folder().join("images")).unwrap();
+    let mine = ["images/a.jpg", "metadata.jsonl", "rows.jsonl"];
+    for name in mine {
+        fs::write(fixture.folder().join(name), "mine").unwrap();
+    }
+    let options = ExtractOptions::new(ExistingFile::Replace, true);
+    let done = extract(&archive, &fixture.folder(), &options).unwrap();
+    assert_eq!((done.files, done.rejected_entries.count), (1, 1));
+    assert!(done.index_failure.is_some());
+    for name in mine {
+        assert_eq!(fs::read(fixture.folder().join(name)).unwrap(), b"mine", "{name}");
+    }
+    assert_eq!(fixture.files().len(), 4, "no part stays: {:?}", fixture.files());
+}
+
+#[test]
 fn a_folder_with_pictures_that_the_archive_lacks_is_refused() {
     let fixture = ExtractFixture::new(&[
         stored_member("data.yaml", b"names:"),

@@ -9,7 +9,7 @@ use std::{
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use futures_util::future::join_all;
 use tessera_client::{Client, ClientPolicy, QueryImageUpload};
-use tessera_model::{EntityType, Failure, FailureKind, Granularity, Region};
+use tessera_model::{EntityType, Failure, FailureKind, Granularity, Link, Region};
 
 use tessera_testing::clients::{dataset, hosted, on_premises, without_pauses};
 use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer, head};
@@ -232,6 +232,19 @@ async fn an_endless_error_body_is_still_a_rejection() {
     let server = ScriptedServer::start(reply).await;
     let failure = datasets(&server, without_pauses()).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::Conflict);
+}
+
+/// No other limit ends the response to a link.
+#[tokio::test]
+async fn an_error_body_that_trickles_is_not_waited_for() {
+    let pause = Duration::from_millis(20);
+    let reply = move |_: &ReceivedRequest| Reply::repeat(head(403, &[]), b"x".to_vec(), pause);
+    let server = ScriptedServer::start(reply).await;
+    let policy = ClientPolicy { idle_timeout: Duration::from_millis(200), ..without_pauses() };
+    let client = on_premises(&server.url(), policy);
+    let link = Link::new(format!("{}/a.jpg", server.url()));
+    let fetched = tokio::time::timeout(Duration::from_secs(20), client.fetch_picture(&link, 100));
+    assert_eq!(fetched.await.unwrap().unwrap_err().kind, FailureKind::Forbidden);
 }
 
 /// Run by the next test in its own process, with proxies in its environment.

@@ -219,7 +219,7 @@ actions! {
     Redraw, "redraw", "redraw", Program, "Redraw the screen and send the pictures again";
     Suspend, "suspend", "suspend", Program, "Suspend to the shell; `fg` resumes";
     Cancel, "stop", "cancel", Program, "Cancel the pending requests; quit if there are none";
-    Quit, "quit", "quit", Program, "Quit; exports continue at the service";
+    Quit, "quit", "quit", Program, "Quit; exports continue at the service, or when the local folder is opened again";
 }
 
 impl Action {

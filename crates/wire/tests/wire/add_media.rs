@@ -43,6 +43,9 @@ fn the_dataset_shows_whether_a_lost_request_was_accepted() {
         (&ready, dataset("READY", 3), false),
         (&ready, dataset("READ ONLY", 3), true),
         (&dataset("READ ONLY", 3), dataset("READ ONLY", 3), false),
+        // The task that ran before has ended.
+        (&dataset("INDEXING", 3), dataset("READY", 3), false),
+        (&dataset("READ ONLY", 3), dataset("PARTIAL INDEX", 4), false),
     ] {
         let evidence = accepted_since(before, &now);
         assert_eq!(evidence.is_some(), accepted, "{:?} {:?}", before.status, now.status);
