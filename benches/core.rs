@@ -98,6 +98,7 @@ fn dataset() -> Dataset {
         updated_at: None,
         n_images: Some(10_000),
         n_videos: None,
+        n_frames: None,
         n_objects: None,
         error: None,
         folder_missing: false,
@@ -260,8 +261,8 @@ fn map_of(points: u32) -> App {
         media: MediaId(Uuid::from_u128(number.into())),
         path: format!("summer/{number}.jpg"),
         position: [random(2 * number), random(2 * number + 1)],
-        label: Some(number % 12),
-        tag: None,
+        labels: vec![number % 12],
+        tags: Vec::new(),
     };
     let map = MediaMap {
         media: points.into(),

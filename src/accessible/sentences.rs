@@ -2,7 +2,10 @@
 //! first.
 
 use tessera_interface::{
-    app::{App, Pane, Remote, Results, Tile, View, basket::SelectionState, dataset_names},
+    app::{
+        App, Pane, Remote, Results, Tile, View, basket::SelectionState, dataset_names,
+        results_header::browsed_text,
+    },
     ui,
 };
 use tessera_model::{
@@ -11,7 +14,7 @@ use tessera_model::{
 };
 
 pub(super) fn dataset(app: &App, position: usize, count: usize, dataset: &Dataset) -> String {
-    let images = dataset.n_images.map(|images| count_with_noun(images, "image", "images"));
+    let media = dataset.media_text();
     let error = dataset.error.as_ref().map(|error| format!("error: {error}"));
     let distinction =
         dataset_names::distinction(app, dataset).map(|it| format!(" in {it}")).unwrap_or_default();
@@ -21,7 +24,7 @@ pub(super) fn dataset(app: &App, position: usize, count: usize, dataset: &Datase
     } else {
         status(dataset)
     };
-    join_phrases([Some(name), Some(status), images, error])
+    join_phrases([Some(name), Some(status), media, error])
 }
 
 pub(super) fn status(dataset: &Dataset) -> String {
@@ -37,7 +40,7 @@ pub(super) fn search(app: &App, view: &View) -> String {
     let search = &view.search;
     let about = match (&search.query, &view.computed) {
         (_, Some(computed)) => computed.label.to_string(),
-        (Query::Browse, None) => "the whole dataset".to_owned(),
+        (Query::Browse, None) => browsed_text(search).to_owned(),
         (Query::Similar(_), None) => {
             let name = view.similar_to.as_ref().map_or("a picture", |name| name.as_str());
             format!("similar to {name}")

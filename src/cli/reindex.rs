@@ -62,7 +62,7 @@ async fn run_reindex(
 }
 
 fn confirmation_question(dataset: &Dataset) -> String {
-    let count = dataset.n_images.map(|count| format!(" of {count} images")).unwrap_or_default();
+    let count = dataset.media_text().map(|count| format!(" of {count}")).unwrap_or_default();
     format!(
         "{}: full re-clustering{count}; adding media and exporting wait until READY, and clusters get new \
          ids. Reindex it?",

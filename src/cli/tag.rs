@@ -246,11 +246,8 @@ fn listed_target(
 
 fn print_change(context: &Context, dataset: &Dataset, change: &TagChange) -> CliResult {
     warn_of_file(context, &change.file_problems);
-    if change.kept > 0 {
-        let media = grouped_with_noun(change.kept, "media item stays", "media items stay");
-        context.messages.warn(format!(
-            "{media} as before: a sidecar gives the tag, or the media item was changed again or is missing"
-        ));
+    if let Some(text) = change.kept_text() {
+        context.messages.warn(text);
     }
     let mut fields = json!({
         "dataset_id": dataset.id,

@@ -354,7 +354,7 @@ impl Launcher {
         profile: Option<String>,
         state: &StateFolder,
     ) -> app::Setup {
-        let (session, session_warning) = self.last_session(state);
+        let (session, session_warning) = self.last_session(state, launched.dataset);
         let known = profile
             .as_ref()
             .and_then(|name| self.settings.profiles.iter().find(|each| each.name == *name));
@@ -390,12 +390,17 @@ impl Launcher {
         }
     }
 
-    /// Returns the session that was saved when the interface last ended, and why it cannot be read.
-    fn last_session(&self, state: &StateFolder) -> (Option<SavedSession>, Vec<String>) {
+    /// Returns the session that was saved when the interface last ended, or ended with a dataset, and why it cannot be
+    /// read.
+    fn last_session(
+        &self,
+        state: &StateFolder,
+        dataset: Option<DatasetId>,
+    ) -> (Option<SavedSession>, Vec<String>) {
         if self.fresh {
             return (None, Vec::new());
         }
-        match state.session() {
+        match state.session(dataset) {
             Ok(session) => (session, Vec::new()),
             Err(failure) => (None, vec![failure.to_string()]),
         }

@@ -32,8 +32,6 @@ use crate::{
 
 /// The minimum interval between frames that responses cause. Keys are drawn immediately.
 const MIN_FRAME_INTERVAL: Duration = Duration::from_millis(12);
-/// How soon after the program continues a signal to stop belongs to the previous stop.
-const SECOND_STOP: Duration = Duration::from_millis(500);
 /// The maximum number of events per frame, so that a flood of responses cannot starve the screen.
 const MAX_EVENTS_PER_FRAME: usize = 256;
 
@@ -83,7 +81,6 @@ pub async fn run(
         themes: options.themes,
         start: Instant::now(),
         last_drawn: None,
-        resumed: None,
         needs_redraw: true,
         input: InputReader::new()?,
         signals,
@@ -109,8 +106,6 @@ struct EventLoop<'a> {
     themes: Themes,
     start: Instant,
     last_drawn: Option<Instant>,
-    /// When the job last continued after Ctrl-Z.
-    resumed: Option<Instant>,
     needs_redraw: bool,
     input: InputReader,
     signals: &'a mut SignalReceiver,
@@ -247,8 +242,8 @@ impl EventLoop<'_> {
                 Effect::Redraw => self.redraw()?,
                 Effect::Alert(alert) => self.screen.send_alert(&alert)?,
                 Effect::Suspend if signals::can_be_resumed() => {
-                    self.suspend(signals::suspend_job)?;
-                    self.resumed = Some(Instant::now());
+                    self.delete_pictures()?;
+                    self.screen.suspend_job(signals::suspend_job)?;
                 }
                 Effect::Suspend => done = Some(Event::TerminalTaskDone(Err(no_shell()))),
                 Effect::CaptureMouse(capture) => self.screen.set_mouse(capture)?,
@@ -279,8 +274,12 @@ impl EventLoop<'_> {
         match signal {
             Some(Signal::Exit(code)) => return Ok(Some(RunOutcome::Exit(code))),
             // The signal that stopped the whole job may also arrive here.
-            Some(Signal::Suspend) if self.resumed.is_some_and(|at| at.elapsed() < SECOND_STOP) => {}
-            Some(Signal::Suspend) => self.suspend(signals::suspend_process)?,
+            Some(Signal::Suspend) if self.screen.is_just_resumed() => {}
+            Some(Signal::Suspend) => {
+                self.delete_pictures()?;
+                // `Signal::Resume` handles what else has changed meanwhile.
+                self.screen.suspend(signals::suspend_process)?;
+            }
             Some(Signal::Resume) => {
                 self.screen.reenter()?;
                 return self.handle_resize().await;
@@ -336,17 +335,6 @@ fn draws_pixels(protocol: Protocol) -> bool {
 }
 
 impl EventLoop<'_> {
-    /// Restores the terminal, stops the process by `stop`, and enters the terminal again afterwards.
-    fn suspend(&mut self, stop: fn() -> io::Result<()>) -> io::Result<()> {
-        self.delete_pictures()?;
-        terminal::restore();
-        // The input reader stops with the process.
-        stop()?;
-        // The screen is entered again immediately, so that no frame goes to the shell's screen.
-        // `Signal::Resume` handles the other changes.
-        self.screen.reenter()
-    }
-
     /// Gives the terminal to another program until `run` returns.
     async fn lend_terminal<T: Send + 'static>(
         &mut self,
@@ -381,7 +369,7 @@ impl EventLoop<'_> {
     }
 }
 
-fn no_shell() -> Failure {
+pub(super) fn no_shell() -> Failure {
     let message = "cannot suspend: no shell with job control could resume this program";
     Failure::local(message).with_remedy("Open another terminal")
 }

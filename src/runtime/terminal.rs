@@ -10,6 +10,7 @@ use std::{
         Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU8, Ordering},
     },
+    time::{Duration, Instant},
 };
 
 use crossterm::{
@@ -35,6 +36,8 @@ use tessera_interface::{app::JobAlert, drawing::picture_layer::delete_all_pictur
 use crate::runtime::{alerts::AlertSupport, frames::FrameWriter, probe::unanswered};
 
 const KITTY_IN_TMUX: u8 = 2;
+/// How soon after the program continues a signal to stop belongs to the previous stop.
+const SECOND_STOP: Duration = Duration::from_millis(500);
 
 /// Whether the terminal is in use. The lock is held until the terminal is restored, so that no
 /// other thread ends the process earlier.
@@ -68,6 +71,8 @@ pub struct TerminalScreen {
     /// Whether the terminal reports all keys by the keyboard protocol of kitty.
     keyboard: bool,
     alert_support: AlertSupport,
+    /// When the job last continued after Ctrl-Z.
+    resumed: Option<Instant>,
 }
 
 /// Returns the size of the terminal (columns, rows), limited to the size that is drawn. A terminal that does not know
@@ -88,8 +93,8 @@ impl TerminalScreen {
     pub fn enter(mouse: bool) -> io::Result<Self> {
         restore_on_panic();
         let alert_support = AlertSupport::detect();
-        let mut screen =
-            Self { frames: FrameWriter::new(io::stdout()), mouse, keyboard: false, alert_support };
+        let frames = FrameWriter::new(io::stdout());
+        let mut screen = Self { frames, mouse, keyboard: false, alert_support, resumed: None };
         screen.reenter()?;
         Ok(screen)
     }
@@ -109,6 +114,27 @@ impl TerminalScreen {
         }
         self.frames.invalidate();
         out.flush()
+    }
+
+    /// Restores the terminal, stops the process by `stop`, and enters the terminal again afterwards, so that no frame
+    /// goes to the shell's screen.
+    pub fn suspend(&mut self, stop: fn() -> io::Result<()>) -> io::Result<()> {
+        restore();
+        // The input reader stops with the process.
+        stop()?;
+        self.reenter()
+    }
+
+    /// Stops all processes of the job in the same way.
+    pub fn suspend_job(&mut self, stop: fn() -> io::Result<()>) -> io::Result<()> {
+        self.suspend(stop)?;
+        self.resumed = Some(Instant::now());
+        Ok(())
+    }
+
+    /// Whether the job has just continued, so that a signal to stop is the one that stopped the job.
+    pub fn is_just_resumed(&self) -> bool {
+        self.resumed.is_some_and(|at| at.elapsed() < SECOND_STOP)
     }
 
     pub fn send_alert(&mut self, alert: &JobAlert) -> io::Result<()> {

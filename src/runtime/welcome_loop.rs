@@ -1,11 +1,6 @@
 //! Runs the event loop of the welcome screen, while there is no deployment.
 
-use std::{
-    future::Future,
-    io,
-    path::{Path, PathBuf},
-    pin::Pin,
-};
+use std::{future::Future, io, path::Path, pin::Pin};
 
 use futures_util::future::OptionFuture;
 use tessera_config::{
@@ -23,15 +18,16 @@ use tessera_interface::{
     },
     ui::welcome_screen::WelcomeScreen,
 };
-use tessera_model::{Failure, FolderListing};
+use tessera_model::{Failure, FolderListing, FolderQuery};
 use tessera_picture::Protocol;
 
 use crate::{
     runtime::{
         RuntimeOptions,
+        event_loop::no_shell,
         input::InputReader,
         probe::Environment,
-        signals::{Signal, SignalReceiver},
+        signals::{self, Signal, SignalReceiver},
         terminal::{self, TerminalScreen},
     },
     worker::read_folder,
@@ -49,14 +45,14 @@ pub enum WelcomeDecision {
 /// Connects with a new profile, and returns it with its secret and whole paths.
 type ConnectionTest = Pin<Box<dyn Future<Output = Result<Box<CandidateProfile>, String>>>>;
 /// Reads the entries of a folder.
-type FolderRead = Pin<Box<dyn Future<Output = Result<FolderListing, Failure>>>>;
+type FolderRead = Pin<Box<dyn Future<Output = (FolderQuery, Result<FolderListing, Failure>)>>>;
 
 /// What runs while the screen is open.
 #[derive(Default)]
 struct BackgroundWork {
     connection_test: Option<ConnectionTest>,
     /// The folder whose entries are read.
-    folder_read: Option<(PathBuf, FolderRead)>,
+    folder_read: Option<(FolderQuery, FolderRead)>,
 }
 
 impl BackgroundWork {
@@ -66,16 +62,17 @@ impl BackgroundWork {
             self.connection_test = None;
         }
         let needed = state.folder_to_list(home);
-        if self.folder_read.as_ref().map(|(folder, _)| folder) != needed.as_ref() {
+        let read = async |query: FolderQuery| (query.clone(), read_folder(query).await);
+        if self.folder_read.as_ref().map(|(query, _)| query) != needed.as_ref() {
             self.folder_read =
-                needed.map(|folder| (folder.clone(), Box::pin(read_folder(folder)) as FolderRead));
+                needed.map(|query| (query.clone(), Box::pin(read(query)) as FolderRead));
         }
     }
 }
 
 pub async fn run(
     options: &RuntimeOptions,
-    signals: &mut SignalReceiver,
+    receiver: &mut SignalReceiver,
     theme: &ThemeChoice,
     mut state: Welcome,
     test_connection: impl Fn(Box<CandidateProfile>) -> ConnectionTest,
@@ -93,27 +90,30 @@ pub async fn run(
             TerminalWrites::default()
         })?;
         let mut events = Vec::new();
-        let (folder, read) =
-            work.folder_read.as_mut().map(|(folder, read)| (&*folder, read)).unzip();
+        let read = work.folder_read.as_mut().map(|(_, read)| read);
         tokio::select! {
             biased;
-            signal = signals.recv() => match signal {
+            signal = receiver.recv() => match signal {
                 Some(Signal::Exit(code)) => return Ok(WelcomeDecision::Exit(code)),
-                _ => screen.frames.invalidate(),
+                signal => handle_signal(&mut screen, signal)?,
             },
             (next, _) = input.next_events() => events = next,
             Some(tested) = OptionFuture::from(work.connection_test.as_mut()) => match tested {
                 Ok(candidate) => return Ok(WelcomeDecision::SaveAndOpen(candidate)),
                 Err(reason) => state.connection_failed(reason),
             },
-            Some(listed) = OptionFuture::from(read) => {
-                state.folder_listed(folder.cloned().unwrap_or_default(), listed, home);
+            Some((query, listed)) = OptionFuture::from(read) => {
+                state.folder_listed(query, listed, home);
             }
         }
         for event in events {
             match handle_event(&mut state, mouse.clicked(event), home) {
                 WelcomeAction::Continue => {}
                 WelcomeAction::Quit => return Ok(WelcomeDecision::Exit(0)),
+                WelcomeAction::Suspend if signals::can_be_resumed() => {
+                    screen.suspend_job(signals::suspend_job)?;
+                }
+                WelcomeAction::Suspend => state.connection_failed(no_shell().to_string()),
                 WelcomeAction::Open(choice) => return Ok(WelcomeDecision::Open(choice)),
                 WelcomeAction::Review(place) => return Ok(WelcomeDecision::Review(place)),
                 WelcomeAction::Connect(candidate) => {
@@ -122,6 +122,18 @@ pub async fn run(
             }
         }
         work.follow(&state, home);
+    }
+}
+
+fn handle_signal(screen: &mut TerminalScreen, signal: Option<Signal>) -> io::Result<()> {
+    match signal {
+        Some(Signal::Suspend) if screen.is_just_resumed() => Ok(()),
+        Some(Signal::Suspend) => screen.suspend(signals::suspend_process),
+        Some(Signal::Resume) => screen.reenter(),
+        _ => {
+            screen.frames.invalidate();
+            Ok(())
+        }
     }
 }
 

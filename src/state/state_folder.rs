@@ -73,7 +73,12 @@ impl StateFolder {
         }
         match file_name(&key) {
             Some(name) if is_merged(&key) => save_merged(&folder.join(name), entry, &mut known),
-            Some(name) => write(&folder.join(name), entry),
+            Some(name) => {
+                if let StateValue::Session(SavedSession { dataset: Some(dataset), .. }) = entry {
+                    write(&folder.join(session_file(*dataset)), entry)?;
+                }
+                write(&folder.join(name), entry)
+            }
             None => self.save_jobs(folder, entry),
         }
     }
@@ -158,6 +163,11 @@ pub(super) fn file_name(key: &StateKey) -> Option<String> {
         StateKey::Session => Some("session.json".to_owned()),
         StateKey::ModelOffer => Some("model_offer.json".to_owned()),
     }
+}
+
+/// Returns the file of the last session with a dataset.
+fn session_file(dataset: DatasetId) -> String {
+    format!("session-{dataset}.json")
 }
 
 const MODEL_OFFER: &str = "tessera.model_offer/1";
@@ -281,11 +291,24 @@ impl StateFolder {
         }
     }
 
-    pub fn session(&self) -> Result<Option<SavedSession>, Failure> {
-        match self.load(&StateKey::Session)? {
-            Some(StateValue::Session(session)) => Ok(Some(session)),
-            _ => Ok(None),
-        }
+    /// Returns the last session. If a dataset is given, the tabs are those of the last session with that dataset, because
+    /// all local folders share a state folder.
+    pub fn session(&self, dataset: Option<DatasetId>) -> Result<Option<SavedSession>, Failure> {
+        let Some(StateValue::Session(last)) = self.load(&StateKey::Session)? else {
+            return Ok(None);
+        };
+        let file = dataset.filter(|dataset| last.dataset != Some(*dataset)).map(session_file);
+        let path = self.dir.as_ref().zip(file).map(|(folder, file)| folder.join(file));
+        let stored = path.map(|path| read(&path, &StateKey::Session)).transpose()?.flatten();
+        Ok(Some(match stored {
+            Some(StateValue::Session(former)) => SavedSession {
+                tile_size: last.tile_size,
+                tile_layout: last.tile_layout,
+                picked_actions: last.picked_actions,
+                ..former
+            },
+            _ => last,
+        }))
     }
 
     pub fn basket(&self, dataset: DatasetId) -> Result<Selection, Failure> {

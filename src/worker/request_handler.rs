@@ -4,7 +4,6 @@
 use std::{
     fs, io, iter, mem,
     panic::AssertUnwindSafe,
-    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
@@ -18,8 +17,8 @@ use tessera_interface::message::{
     Response, SavedSet, Ticket, WorkerEvent,
 };
 use tessera_model::{
-    DatasetId, ExportSelection, ExportSpec, Failure, FolderEntry, FolderListing, PictureSource,
-    SafeText, Selection, SelectionItem, TagTarget,
+    DatasetId, ExportSelection, ExportSpec, Failure, FolderEntry, FolderListing, FolderQuery,
+    PictureSource, SafeText, Selection, SelectionItem, TagTarget,
     check::{Condition, ConditionResult},
     split::{SplitPlan, SplitSet},
 };
@@ -257,7 +256,7 @@ impl RequestHandler {
             Request::Difference(sources, crop, canvas) => {
                 Payload::Picture(self.pictures.load_difference(&sources, crop, canvas).await?)
             }
-            Request::Folder(path) => Payload::Folder(read_folder(path).await?),
+            Request::Folder(query) => Payload::Folder(read_folder(query).await?),
             Request::Inspect(path) => {
                 let inspection =
                     run_blocking(move || tessera_client::inspect_archive(&path)).await?;
@@ -528,21 +527,25 @@ impl RequestHandler {
 }
 
 /// Reads a folder of this machine in the background.
-pub(crate) async fn read_folder(path: PathBuf) -> Result<FolderListing, Failure> {
-    run_blocking(move || list_folder(&path)).await
+pub(crate) async fn read_folder(query: FolderQuery) -> Result<FolderListing, Failure> {
+    run_blocking(move || list_folder(query)).await
 }
 
-pub(super) fn list_folder(path: &Path) -> Result<FolderListing, Failure> {
+fn list_folder(query: FolderQuery) -> Result<FolderListing, Failure> {
+    let path = &query.folder;
     let to_failure =
         |error: io::Error| Failure::local(format!("cannot list {}: {error}", path.display()));
     let mut entries = Vec::new();
     for entry in fs::read_dir(path).map_err(to_failure)? {
-        entries.extend(read_entry(&entry.map_err(to_failure)?));
+        let entry = entry.map_err(to_failure)?;
+        if query.accepts(&entry.file_name().to_string_lossy()) {
+            entries.extend(read_entry(&entry));
+        }
     }
     entries.sort_by_cached_key(|entry| (entry.name.as_str().to_lowercase(), entry.name.clone()));
     let omitted = entries.len().saturating_sub(FolderListing::MAX_ENTRIES);
     entries.truncate(FolderListing::MAX_ENTRIES);
-    Ok(FolderListing { path: path.to_owned(), entries, omitted })
+    Ok(FolderListing { path: query.folder, entries, omitted })
 }
 
 /// Reads a directory entry. Returns `None` for broken links and for anything that is neither a file

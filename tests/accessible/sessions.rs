@@ -26,6 +26,18 @@ fn results_members_and_pictures_are_read() {
 }
 
 #[test]
+fn a_search_with_filters_is_not_read_as_the_whole_dataset() {
+    let mut desk = Desk::with_clusters(9);
+    desk.press("3 a 2");
+    desk.type_text("van");
+    desk.press("esc f5");
+    desk.answer_page(page(20, 3));
+    let mut session = start(desk);
+    session.type_line("read");
+    assert!(session.log.contains("all that matches the filters: page 1"), "{}", session.log);
+}
+
+#[test]
 fn a_long_page_is_read_in_parts() {
     let mut session = start(Desk::with_clusters(25));
     let count = |lines: &str| lines.lines().filter(|line| line.contains(" of 25")).count();

@@ -1,20 +1,13 @@
-//! Tests how panes use their space: positions, single lines in place of panes, and text that is not
-//! cut.
+//! Tests what panes show: positions, facts, and single lines in place of panes.
 
 use std::time::Duration;
 
 use serde_json::json;
 
-use super::{EVERY, Scene, drawn, row, screen_in};
-use ratatui::{buffer::Buffer, layout::Rect};
+use super::{drawn, row, screen_in};
 use tessera_config::DeploymentKind;
 use tessera_interface::{
-    app::{
-        Event,
-        areas::DetailLayout,
-        overlay::{file_picker::FilePicker, sort_filter::FilterInput},
-        pane::inner_area,
-    },
+    app::Event,
     drawing::theme::ThemeName,
     message::{JobId, Lane, Payload},
 };
@@ -28,12 +21,7 @@ use tessera_wire::enrichment::read_enrichment;
 use crate::support::{
     desk::{Desk, dataset, page},
     duplicates::{group, local_desk},
-    frames::frames,
-    scene::{
-        browsing, browsing_and, caption_line, chips, datasets, inside, inside_plain, marked_and,
-        similar,
-    },
-    styled::styled,
+    scene::{browsing, chips, datasets, inside_plain, similar},
 };
 
 #[test]
@@ -53,6 +41,28 @@ fn the_position_in_the_search_is_shown_with_the_total_once_it_is_known() {
     assert!(heading(&desk).contains("clusters 101-134 of 134"), "{}", heading(&desk));
     desk.press("p");
     assert!(heading(&desk).contains("clusters 1-100 of 134"), "{}", heading(&desk));
+    for (columns, position) in [(36, "clusters 1-100 of 134 ┓"), (32, "  clusters 1-100 ━")] {
+        desk.happen(Event::Resize(columns, 24));
+        assert!(heading(&desk).contains(position), "{columns}: {}", heading(&desk));
+    }
+}
+
+#[test]
+fn the_order_of_results_without_a_query_is_named() {
+    for (columns, filtered, order) in [
+        (120, false, "the whole dataset, largest clusters first"),
+        (120, true, "all that matches the filters, in the order of the whole dataset"),
+    ] {
+        let mut desk = local_desk(columns, 40);
+        if filtered {
+            desk.press("3 a 2");
+            desk.type_text("van");
+            desk.press("esc f5");
+            desk.answer_page(page(20, 3));
+        }
+        let shown = screen_in(&desk, ThemeName::Plain);
+        assert!(shown.contains(order), "{shown}");
+    }
 }
 
 #[test]
@@ -482,237 +492,6 @@ fn a_long_notification_is_shown_in_full() {
     for words in ["the disk is full", "start the export again"] {
         assert!(shown.contains(words), "{words} is missing:\n{shown}");
     }
-}
-
-/// Ellipses that the program writes on purpose. Any other ellipsis marks a cut.
-const INTENDED_ELLIPSES: [&str; 7] = [
-    "checking the files…",
-    "arn:…:role/…,",
-    "add filter …",
-    " new …",
-    "the service …",
-    "keyring …",
-    "Alt-1 … Alt-9",
-];
-
-/// Returns whether a row of an area is cut while another row is blank.
-fn is_cut_beside_blank_rows(buffer: &Buffer, area: Rect) -> bool {
-    let text = |row: Rect| -> String {
-        row.columns().map(|cell| buffer[(cell.x, cell.y)].symbol()).collect()
-    };
-    let rows: Vec<String> = area.rows().map(text).collect();
-    let is_cut = rows.iter().any(|row| {
-        INTENDED_ELLIPSES
-            .iter()
-            .fold(row.clone(), |row, intended| row.replace(intended, ""))
-            .contains('…')
-    });
-    is_cut && rows.iter().any(|row| row.trim().is_empty())
-}
-
-/// Returns the areas of text that are not under a dialog: panes with text, and the inside of the dialog.
-///
-/// Lists of names that users gave have one row for each name, which may be cut, because the full name of the selected
-/// row is shown below the list or, with Enter, in the detail. These lists are the datasets, the results, and the
-/// candidates of the file picker. Fields that take typed text, among them the lines of the JSON editor, scroll with
-/// their cursor.
-fn text_areas(desk: &Desk) -> Vec<Rect> {
-    let areas = desk.app.areas();
-    let detail = areas.detail.map(|area| DetailLayout::new(&desk.app, area).text);
-    let framed = |area: Option<Rect>| area.filter(|area| area.height > 2).map(inner_area);
-    let query = areas.query.filter(|_| desk.app.query().draft(desk.app.results()).json.is_none());
-    let panes = [areas.status, query, areas.jobs, areas.basket, areas.connection];
-    let panes: Vec<Rect> = panes.into_iter().filter_map(framed).chain(detail).collect();
-    let Some(overlay) = desk.app.overlay() else { return panes };
-    let dialog = overlay.area(&desk.app);
-    let inside = if desk.app.dialog::<FilterInput>().is_some() {
-        dialog
-    } else if desk.app.dialog::<FilePicker>().is_some() {
-        FilePicker::areas(dialog).path
-    } else {
-        inner_area(dialog)
-    };
-    let uncovered = panes.into_iter().filter(|pane| !pane.intersects(dialog));
-    uncovered.chain([inside]).collect()
-}
-
-/// Scenes with long texts, which the reviewed screens do not have.
-const LONG_TEXTS: [(&str, Scene); 9] = [
-    ("invalid addition", |columns, rows| {
-        let mut desk = browsing_and(columns, rows, "a enter");
-        desk.press("tab tab");
-        desk
-    }),
-    ("rejected login", |columns, rows| {
-        let mut desk = browsing(columns, rows);
-        desk.wait(30);
-        let (ticket, _) = desk.take(|lane| *lane == Lane::Datasets);
-        desk.respond(ticket, Err(long_failure(FailureKind::Unauthorized)));
-        desk.press("L");
-        desk
-    }),
-    ("unreadable archive", |columns, rows| {
-        let mut desk = inside(columns, rows);
-        desk.press("esc i");
-        let (ticket, _) = desk.take(|lane| *lane == Lane::Inspect);
-        desk.respond(ticket, Err(long_failure(FailureKind::Local)));
-        desk
-    }),
-    ("failed job", |columns, rows| {
-        let mut desk = browsing_and(columns, rows, "e enter");
-        let (ticket, _) = desk.take(|lane| *lane == Lane::StartJob(JobId(0)));
-        desk.respond(ticket, Err(long_failure(FailureKind::Invalid)));
-        desk.press("esc 4");
-        desk
-    }),
-    ("unavailable action", |columns, rows| browsing_and(columns, rows, ". R e i n d enter")),
-    ("score of a caption", |columns, rows| browsing_and(columns, rows, "c tab 7 7")),
-    ("page", |columns, rows| browsing_and(columns, rows, "g n")),
-    ("selection file", |columns, rows| marked_and(columns, rows, "M o")),
-    ("status, facts and query", |columns, rows| similar_and(columns, rows, "1 j j j j")),
-];
-
-fn similar_and(columns: u16, rows: u16, keys: &str) -> Desk {
-    let mut desk = similar(columns, rows);
-    desk.press("esc");
-    desk.press(keys);
-    desk
-}
-
-fn long_failure(kind: FailureKind) -> Failure {
-    let reason = "the service refused it because the volume that it writes to has no space left";
-    Failure::new(kind, reason).with_remedy(
-        "Free 2 GiB on the volume of the service, or ask its operator to, and try again",
-    )
-}
-
-#[test]
-fn no_text_is_cut_while_its_pane_has_blank_rows() {
-    let sizes = [
-        (50, 14),
-        (50, 24),
-        (50, 70),
-        (61, 16),
-        (80, 24),
-        (88, 31),
-        (100, 24),
-        (120, 40),
-        (141, 50),
-        (163, 45),
-        (200, 60),
-        (240, 14),
-        (240, 70),
-    ];
-    let mut cut = Vec::new();
-    for (name, scene) in EVERY.iter().chain(&LONG_TEXTS) {
-        let mut desk = scene(120, 40);
-        for (columns, rows) in sizes {
-            desk.happen(Event::Resize(columns, rows));
-            let buffer = drawn(&desk, ThemeName::Plain);
-            for area in text_areas(&desk) {
-                if is_cut_beside_blank_rows(&buffer, area.intersection(buffer.area)) {
-                    let screen = if cut.is_empty() { styled(&buffer) } else { String::new() };
-                    cut.push(format!("{name} at {columns}x{rows} in {area}\n{screen}"));
-                }
-            }
-        }
-    }
-    assert!(cut.is_empty(), "{}", cut.join("\n"));
-}
-
-#[test]
-fn text_in_panes_of_every_dataset_is_not_cut_while_there_are_blank_rows() {
-    for (columns, rows) in [(50, 17), (80, 24), (99, 31), (120, 40), (134, 24), (163, 45)] {
-        for keys in ["1 j", "1 j j j", "1 j j j j", "2 f", "2 i", "i l"] {
-            let desk = similar_and(columns, rows, keys);
-            let buffer = drawn(&desk, ThemeName::Plain);
-            for area in text_areas(&desk) {
-                let cut = is_cut_beside_blank_rows(&buffer, area);
-                assert!(!cut, "{keys} at {columns}x{rows}:\n{}", styled(&buffer));
-            }
-        }
-    }
-}
-
-#[test]
-fn the_keys_of_a_dialog_are_never_cut_and_the_way_out_is_among_them() {
-    for (name, scene) in EVERY {
-        let mut desk = scene(120, 40);
-        if desk.app.overlay().is_none() {
-            continue;
-        }
-        for (columns, rows) in [(50, 14), (80, 24)] {
-            desk.happen(Event::Resize(columns, rows));
-            let hints = row(&drawn(&desk, ThemeName::Plain), rows - 1);
-            let counted = usize::from(hints.contains(" more ("));
-            let is_whole = hints.matches('…').count() == counted;
-            assert!(is_whole && hints.contains("Esc"), "{name}: {hints}");
-        }
-    }
-}
-
-#[test]
-fn a_form_scrolls_to_its_focused_field_and_keeps_what_enter_does() {
-    let mut desk = browsing(50, 14);
-    desk.press("A");
-    let shown = |desk: &Desk| screen_in(desk, ThemeName::Plain);
-    assert!(shown(&desk).contains("▸ paths"), "{}", shown(&desk));
-    desk.press("tab tab tab tab tab");
-    let last = shown(&desk);
-    for text in ["▸ spot", "default of the service", "Enter checks the files"] {
-        assert!(last.contains(text), "{text} is missing:\n{last}");
-    }
-}
-
-#[test]
-fn the_whole_text_of_an_archive_is_reached_on_a_small_screen() {
-    let mut desk = inside(50, 14);
-    let shown = |desk: &Desk| screen_in(desk, ThemeName::Plain);
-    assert!(shown(&desk).contains("rows without a file"), "{}", shown(&desk));
-    for _ in 0..30 {
-        desk.press("down");
-    }
-    let end = shown(&desk);
-    for text in [".0 ", ".9 "] {
-        assert!(end.contains(text), "{text} is missing:\n{end}");
-    }
-}
-
-#[test]
-fn the_legend_of_the_scores_is_shown_in_full() {
-    let visual = "lower is closer: same 0 · high ≤.30 · related · loose ≥.50";
-    let captions = "lower is closer: strong <.40 · partial ≤.60 · loose >.60";
-    for (columns, rows) in [(80, 24), (120, 24), (120, 40), (160, 45), (200, 60)] {
-        let shown = screen_in(&similar(columns, rows), ThemeName::Plain);
-        assert!(shown.contains(visual), "{columns}x{rows}:\n{shown}");
-        let mut desk = caption_line(columns, rows);
-        desk.press("esc");
-        let shown = screen_in(&desk, ThemeName::Plain);
-        assert!(shown.contains(captions), "{columns}x{rows}:\n{shown}");
-    }
-    let narrow = screen_in(&similar(100, 40), ThemeName::Plain);
-    for part in ["lower is closer: same 0 · high ≤.30", "related · loose ≥.50"] {
-        assert!(narrow.contains(part), "{part} is missing:\n{narrow}");
-    }
-}
-
-#[test]
-fn the_number_of_members_of_a_tile_is_never_cut() {
-    for columns in (60..=240).step_by(9) {
-        for rows in [16, 24, 40] {
-            let desk = frames(columns, rows);
-            let (buffer, area) = (drawn(&desk, ThemeName::Plain), desk.app.areas().results);
-            for row in area.into_iter().flat_map(Rect::rows) {
-                let text: String =
-                    row.columns().map(|cell| buffer[(cell.x, cell.y)].symbol()).collect();
-                let counts = ["image", "frame", "video", "member"];
-                let is_count = counts.iter().any(|noun| text.contains(noun));
-                assert!(!is_count || !text.contains('…'), "{columns}x{rows}: {text}");
-            }
-        }
-    }
-    let narrow = screen_in(&frames(60, 40), ThemeName::Plain);
-    assert!(!narrow.contains("3 frames, 2 v…"), "{narrow}");
 }
 
 #[test]

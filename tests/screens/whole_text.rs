@@ -1,24 +1,36 @@
 //! Tests texts that are shown in full on every screen with room for them, even on the smallest one.
 
-use super::{drawn, row, screen_in};
-use ratatui::layout::Rect;
+use super::{EVERY, Scene, drawn, row, screen_in};
+use ratatui::{buffer::Buffer, layout::Rect};
 use tessera_curation::{
     FileAction, FileActionPreview, FileContent, FoundOriginals, Original, TargetLayout,
 };
 use tessera_interface::{
-    app::{Event, pane::inner_area},
+    app::{
+        Event,
+        areas::DetailLayout,
+        overlay::{file_picker::FilePicker, sort_filter::FilterInput},
+        pane::inner_area,
+    },
     drawing::theme::ThemeName,
-    message::{Lane, Payload},
+    message::{JobId, Lane, Payload},
 };
-use tessera_model::{DatasetTag, DatasetTags, Inspection, Region, SafeText, Status, TagId};
+use tessera_model::{
+    DatasetTag, DatasetTags, Failure, FailureKind, Inspection, Region, SafeText, Status, TagId,
+};
 use tessera_picture::Protocol;
 use uuid::Uuid;
 
 use crate::support::{
     desk::{Desk, dataset, page},
     duplicates::{group, local_desk, reviewing, reviewing_pictures},
+    frames::frames,
     map::{answer, map, mapped, opening},
-    scene::{browsing, browsing_and, query, several, similar, stale, with_jobs},
+    scene::{
+        browsing, browsing_and, caption_line, inside, marked_and, query, several, similar, stale,
+        with_jobs,
+    },
+    styled::styled,
 };
 
 #[test]
@@ -69,6 +81,26 @@ fn words(desk: &Desk, area: Rect) -> String {
 fn whole_screen(desk: &Desk) -> String {
     let (columns, rows) = desk.app.screen().size;
     words(desk, Rect::new(0, 0, columns, rows))
+}
+
+#[test]
+fn frames_of_videos_count_as_media() {
+    let mut desk = local_desk(120, 40);
+    let mut with_videos = dataset(1, Status::Ready);
+    (with_videos.n_images, with_videos.n_videos) = (Some(3), Some(2));
+    with_videos.n_frames = Some(31);
+    desk.wait(30);
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![with_videos], 0));
+    for (keys, text) in [
+        ("g S", "34 media items: about 27 in train, 4 in val, 3 in test."),
+        ("e", "34 media items"),
+        ("/ z z z", "Enter searches all 5 names"),
+    ] {
+        desk.press(keys);
+        let screen = whole_screen(&desk);
+        assert!(screen.contains(text), "{keys}: {screen}");
+        desk.press("esc");
+    }
 }
 
 #[test]
@@ -172,7 +204,7 @@ fn labels_without_a_color_of_their_own_are_counted_together() {
     let mut many = map(300);
     many.labels = (0..9).map(|label| SafeText::name(&format!("label {label}"))).collect();
     for (point, label) in many.points.iter_mut().zip((0..9).cycle()) {
-        point.label = Some(label);
+        point.labels = vec![label];
     }
     answer(&mut desk, many);
     let screen = whole_screen(&desk);
@@ -338,4 +370,260 @@ fn the_end_of_a_review_counts_no_group_that_was_decided_before_the_rule_changed(
     let shown = whole_screen(&desk);
     let expected = "1 group was not opened: there, the rule best-quality decides";
     assert!(shown.contains(expected), "{shown}");
+}
+
+#[test]
+fn the_classes_of_a_map_count_media_with_several_labels() {
+    let mut all = map(10);
+    all.labels = (0..8).map(|number| SafeText::name(&format!("label {number}"))).collect();
+    for (number, point) in all.points.iter_mut().enumerate() {
+        // Each label from number 6 on has the color of the others.
+        point.labels = match number {
+            0..4 => vec![0, 1],
+            4..8 => vec![0, 7],
+            8 => vec![6, 7],
+            _ => vec![],
+        };
+    }
+    let mut desk = opening(120, 40, Protocol::None);
+    answer(&mut desk, all);
+    let screen = whole_screen(&desk);
+    assert!(screen.contains("A label 0 8 B label 1 4 · others 2"), "{screen}");
+    desk.press("tab tab a");
+    assert!(desk.notice().starts_with("selected 4 media items"), "{}", desk.notice());
+    desk.press("shift-tab shift-tab shift-tab shift-tab a");
+    let screen = whole_screen(&desk);
+    assert!(screen.contains("label 7 5 alone"), "{screen}");
+    assert!(desk.notice().starts_with("selected 5 media items"), "{}", desk.notice());
+}
+
+/// Ellipses that the program writes on purpose. Any other ellipsis marks a cut.
+const INTENDED_ELLIPSES: [&str; 7] = [
+    "checking the files…",
+    "arn:…:role/…,",
+    "add filter …",
+    " new …",
+    "the service …",
+    "keyring …",
+    "Alt-1 … Alt-9",
+];
+
+/// Returns whether a row of an area is cut while another row is blank.
+fn is_cut_beside_blank_rows(buffer: &Buffer, area: Rect) -> bool {
+    let text = |row: Rect| -> String {
+        row.columns().map(|cell| buffer[(cell.x, cell.y)].symbol()).collect()
+    };
+    let rows: Vec<String> = area.rows().map(text).collect();
+    let is_cut = rows.iter().any(|row| {
+        INTENDED_ELLIPSES
+            .iter()
+            .fold(row.clone(), |row, intended| row.replace(intended, ""))
+            .contains('…')
+    });
+    is_cut && rows.iter().any(|row| row.trim().is_empty())
+}
+
+/// Returns the areas of text that are not under a dialog: panes with text, and the inside of the dialog.
+///
+/// Lists of names that users gave have one row for each name, which may be cut, because the full name of the selected
+/// row is shown below the list or, with Enter, in the detail. These lists are the datasets, the results, and the
+/// candidates of the file picker. Fields that take typed text, among them the lines of the JSON editor, scroll with
+/// their cursor.
+fn text_areas(desk: &Desk) -> Vec<Rect> {
+    let areas = desk.app.areas();
+    let detail = areas.detail.map(|area| DetailLayout::new(&desk.app, area).text);
+    let framed = |area: Option<Rect>| area.filter(|area| area.height > 2).map(inner_area);
+    let query = areas.query.filter(|_| desk.app.query().draft(desk.app.results()).json.is_none());
+    let panes = [areas.status, query, areas.jobs, areas.basket, areas.connection];
+    let panes: Vec<Rect> = panes.into_iter().filter_map(framed).chain(detail).collect();
+    let Some(overlay) = desk.app.overlay() else { return panes };
+    let dialog = overlay.area(&desk.app);
+    let inside = if desk.app.dialog::<FilterInput>().is_some() {
+        dialog
+    } else if desk.app.dialog::<FilePicker>().is_some() {
+        FilePicker::areas(dialog).path
+    } else {
+        inner_area(dialog)
+    };
+    let uncovered = panes.into_iter().filter(|pane| !pane.intersects(dialog));
+    uncovered.chain([inside]).collect()
+}
+
+/// Scenes with long texts, which the reviewed screens do not have.
+const LONG_TEXTS: [(&str, Scene); 9] = [
+    ("invalid addition", |columns, rows| {
+        let mut desk = browsing_and(columns, rows, "a enter");
+        desk.press("tab tab");
+        desk
+    }),
+    ("rejected login", |columns, rows| {
+        let mut desk = browsing(columns, rows);
+        desk.wait(30);
+        let (ticket, _) = desk.take(|lane| *lane == Lane::Datasets);
+        desk.respond(ticket, Err(long_failure(FailureKind::Unauthorized)));
+        desk.press("L");
+        desk
+    }),
+    ("unreadable archive", |columns, rows| {
+        let mut desk = inside(columns, rows);
+        desk.press("esc i");
+        let (ticket, _) = desk.take(|lane| *lane == Lane::Inspect);
+        desk.respond(ticket, Err(long_failure(FailureKind::Local)));
+        desk
+    }),
+    ("failed job", |columns, rows| {
+        let mut desk = browsing_and(columns, rows, "e enter");
+        let (ticket, _) = desk.take(|lane| *lane == Lane::StartJob(JobId(0)));
+        desk.respond(ticket, Err(long_failure(FailureKind::Invalid)));
+        desk.press("esc 4");
+        desk
+    }),
+    ("unavailable action", |columns, rows| browsing_and(columns, rows, ". R e i n d enter")),
+    ("score of a caption", |columns, rows| browsing_and(columns, rows, "c tab 7 7")),
+    ("page", |columns, rows| browsing_and(columns, rows, "g n")),
+    ("selection file", |columns, rows| marked_and(columns, rows, "M o")),
+    ("status, facts and query", |columns, rows| similar_and(columns, rows, "1 j j j j")),
+];
+
+fn similar_and(columns: u16, rows: u16, keys: &str) -> Desk {
+    let mut desk = similar(columns, rows);
+    desk.press("esc");
+    desk.press(keys);
+    desk
+}
+
+fn long_failure(kind: FailureKind) -> Failure {
+    let reason = "the service refused it because the volume that it writes to has no space left";
+    Failure::new(kind, reason).with_remedy(
+        "Free 2 GiB on the volume of the service, or ask its operator to, and try again",
+    )
+}
+
+#[test]
+fn no_text_is_cut_while_its_pane_has_blank_rows() {
+    let sizes = [
+        (50, 14),
+        (50, 24),
+        (50, 70),
+        (61, 16),
+        (80, 24),
+        (88, 31),
+        (100, 24),
+        (120, 40),
+        (141, 50),
+        (163, 45),
+        (200, 60),
+        (240, 14),
+        (240, 70),
+    ];
+    let mut cut = Vec::new();
+    for (name, scene) in EVERY.iter().chain(&LONG_TEXTS) {
+        let mut desk = scene(120, 40);
+        for (columns, rows) in sizes {
+            desk.happen(Event::Resize(columns, rows));
+            let buffer = drawn(&desk, ThemeName::Plain);
+            for area in text_areas(&desk) {
+                if is_cut_beside_blank_rows(&buffer, area.intersection(buffer.area)) {
+                    let screen = if cut.is_empty() { styled(&buffer) } else { String::new() };
+                    cut.push(format!("{name} at {columns}x{rows} in {area}\n{screen}"));
+                }
+            }
+        }
+    }
+    assert!(cut.is_empty(), "{}", cut.join("\n"));
+}
+
+#[test]
+fn text_in_panes_of_every_dataset_is_not_cut_while_there_are_blank_rows() {
+    for (columns, rows) in [(50, 17), (80, 24), (99, 31), (120, 40), (134, 24), (163, 45)] {
+        for keys in ["1 j", "1 j j j", "1 j j j j", "2 f", "2 i", "i l"] {
+            let desk = similar_and(columns, rows, keys);
+            let buffer = drawn(&desk, ThemeName::Plain);
+            for area in text_areas(&desk) {
+                let cut = is_cut_beside_blank_rows(&buffer, area);
+                assert!(!cut, "{keys} at {columns}x{rows}:\n{}", styled(&buffer));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_keys_of_a_dialog_are_never_cut_and_the_way_out_is_among_them() {
+    for (name, scene) in EVERY {
+        let mut desk = scene(120, 40);
+        if desk.app.overlay().is_none() {
+            continue;
+        }
+        for (columns, rows) in [(50, 14), (80, 24)] {
+            desk.happen(Event::Resize(columns, rows));
+            let hints = row(&drawn(&desk, ThemeName::Plain), rows - 1);
+            let counted = usize::from(hints.contains(" more ("));
+            let is_whole = hints.matches('…').count() == counted;
+            assert!(is_whole && hints.contains("Esc"), "{name}: {hints}");
+        }
+    }
+}
+
+#[test]
+fn a_form_scrolls_to_its_focused_field_and_keeps_what_enter_does() {
+    let mut desk = browsing(50, 14);
+    desk.press("A");
+    let shown = |desk: &Desk| screen_in(desk, ThemeName::Plain);
+    assert!(shown(&desk).contains("▸ paths"), "{}", shown(&desk));
+    desk.press("tab tab tab tab tab");
+    let last = shown(&desk);
+    for text in ["▸ spot", "default of the service", "Enter checks the files"] {
+        assert!(last.contains(text), "{text} is missing:\n{last}");
+    }
+}
+
+#[test]
+fn the_whole_text_of_an_archive_is_reached_on_a_small_screen() {
+    let mut desk = inside(50, 14);
+    let shown = |desk: &Desk| screen_in(desk, ThemeName::Plain);
+    assert!(shown(&desk).contains("rows without a file"), "{}", shown(&desk));
+    for _ in 0..30 {
+        desk.press("down");
+    }
+    let end = shown(&desk);
+    for text in [".0 ", ".9 "] {
+        assert!(end.contains(text), "{text} is missing:\n{end}");
+    }
+}
+
+#[test]
+fn the_legend_of_the_scores_is_shown_in_full() {
+    let visual = "lower is closer: same 0 · high ≤.30 · related · loose ≥.50";
+    let captions = "lower is closer: strong <.40 · partial ≤.60 · loose >.60";
+    for (columns, rows) in [(80, 24), (120, 24), (120, 40), (160, 45), (200, 60)] {
+        let shown = screen_in(&similar(columns, rows), ThemeName::Plain);
+        assert!(shown.contains(visual), "{columns}x{rows}:\n{shown}");
+        let mut desk = caption_line(columns, rows);
+        desk.press("esc");
+        let shown = screen_in(&desk, ThemeName::Plain);
+        assert!(shown.contains(captions), "{columns}x{rows}:\n{shown}");
+    }
+    let narrow = screen_in(&similar(100, 40), ThemeName::Plain);
+    for part in ["lower is closer: same 0 · high ≤.30", "related · loose ≥.50"] {
+        assert!(narrow.contains(part), "{part} is missing:\n{narrow}");
+    }
+}
+
+#[test]
+fn the_number_of_members_of_a_tile_is_never_cut() {
+    for columns in (60..=240).step_by(9) {
+        for rows in [16, 24, 40] {
+            let desk = frames(columns, rows);
+            let (buffer, area) = (drawn(&desk, ThemeName::Plain), desk.app.areas().results);
+            for row in area.into_iter().flat_map(Rect::rows) {
+                let text: String =
+                    row.columns().map(|cell| buffer[(cell.x, cell.y)].symbol()).collect();
+                let counts = ["image", "frame", "video", "member"];
+                let is_count = counts.iter().any(|noun| text.contains(noun));
+                assert!(!is_count || !text.contains('…'), "{columns}x{rows}: {text}");
+            }
+        }
+    }
+    let narrow = screen_in(&frames(60, 40), ThemeName::Plain);
+    assert!(!narrow.contains("3 frames, 2 v…"), "{narrow}");
 }

@@ -7,8 +7,8 @@ use uuid::Uuid;
 use tessera::state::{StateFolder, open_selection, save_selection};
 use tessera_model::{
     DatasetId, EntityType, EntryContent, Granularity, HistoryEntry, JobKind, JobRecord, MediaId,
-    Query, QueryText, SafeText, SavedJobState, Search, Selection, SelectionEntry, StateKey,
-    StateValue, Timestamp,
+    Query, QueryText, SafeText, SavedJobState, SavedSession, Search, Selection, SelectionEntry,
+    StateKey, StateValue, Timestamp,
 };
 
 fn basket(media: u128) -> StateValue {
@@ -44,6 +44,26 @@ fn a_save_is_dropped_if_a_newer_one_was_announced() {
     assert_eq!(store.load(&key), Ok(None));
     store.save(2, &basket(2)).unwrap();
     assert_eq!(store.load(&key), Ok(Some(basket(2))));
+}
+
+#[test]
+fn each_dataset_has_the_tabs_of_its_own_last_session() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = StateFolder::in_dir(folder.path().join("state"));
+    let id = |number| DatasetId(Uuid::from_u128(number));
+    let session = |number: u128, tile_size: &str| SavedSession {
+        dataset: Some(id(number)),
+        tabs: vec![HistoryEntry::new(Search::browse(id(number)))],
+        tile_size: Some(tile_size.to_owned()),
+        ..SavedSession::default()
+    };
+    assert_eq!(store.session(Some(id(1))), Ok(None));
+    store.save(1, &StateValue::Session(session(1, "small"))).unwrap();
+    store.save(2, &StateValue::Session(session(2, "large"))).unwrap();
+    for dataset in [None, Some(id(2)), Some(id(3))] {
+        assert_eq!(store.session(dataset), Ok(Some(session(2, "large"))), "{dataset:?}");
+    }
+    assert_eq!(store.session(Some(id(1))), Ok(Some(session(1, "large"))));
 }
 
 fn mode(path: &Path) -> u32 {

@@ -15,8 +15,8 @@ use tessera_interface::{
 };
 use tessera_model::{
     Cluster, ClusterId, Dataset, DatasetId, EntityType, ExportFormat, ExportState, ExportTask,
-    ExportTaskId, Failure, FailureKind, FileFacts, Link, LocalDataset, MediaId, Page, Preview,
-    SafeText, StateKey, StateValue, Status,
+    ExportTaskId, Failure, FailureKind, FileFacts, FolderQuery, Link, LocalDataset, MediaId, Page,
+    Preview, SafeText, StateKey, StateValue, Status,
 };
 use tessera_picture::Protocol;
 use uuid::Uuid;
@@ -213,6 +213,10 @@ impl Desk {
     }
 }
 
+pub fn folder_query(folder: &str, prefix: &str) -> FolderQuery {
+    FolderQuery { folder: folder.into(), prefix: prefix.to_owned() }
+}
+
 pub fn dataset(number: u128, status: Status) -> Dataset {
     Dataset {
         id: DatasetId(Uuid::from_u128(number)),
@@ -226,6 +230,7 @@ pub fn dataset(number: u128, status: Status) -> Dataset {
         updated_at: None,
         n_images: Some(240),
         n_videos: Some(0),
+        n_frames: None,
         n_objects: Some(0),
         error: None,
         folder_missing: false,

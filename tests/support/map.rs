@@ -22,15 +22,16 @@ const GROUPS: [(&str, [f32; 2]); 3] = [
 #[expect(clippy::cast_precision_loss, reason = "a few points")]
 pub fn map(points: u32) -> MediaMap {
     let point = |number: u32| {
-        let group = number as usize % GROUPS.len();
+        let label = number % 3;
+        let group = label as usize;
         let (angle, radius) = (number as f32 * 2.4, 0.2 * (number as f32 / points as f32).sqrt());
         let (_, [x, y]) = GROUPS[group];
         MapPoint {
             media: MediaId(Uuid::from_u128(100_000 + 10 * u128::from(number))),
             path: format!("summer/{number}.jpg"),
             position: [x + radius * angle.cos(), y + radius * angle.sin()],
-            label: (!number.is_multiple_of(7)).then_some(u32::try_from(group).unwrap()),
-            tag: number.is_multiple_of(5).then_some(0),
+            labels: (!number.is_multiple_of(7)).then_some(label).into_iter().collect(),
+            tags: number.is_multiple_of(5).then_some(0).into_iter().collect(),
         }
     };
     MediaMap {

@@ -17,7 +17,7 @@ use tessera_model::{
 };
 use tessera_picture::{Canvas, Encoded, PictureSubject, Protocol, Thumbnail};
 
-use crate::support::desk::{Desk, cluster, dataset, page, task};
+use crate::support::desk::{Desk, cluster, dataset, folder_query, page, task};
 
 /// Creates a picture whose colors identify it and show its orientation.
 pub fn gradient(seed: u128, canvas: Canvas) -> Thumbnail {
@@ -387,7 +387,7 @@ pub fn file_picker(columns: u16, rows: u16) -> Desk {
         entry("with a \u{1b}[31m bad name.webp", false, 5_100),
     ];
     let listed = FolderListing { path: ".".into(), entries, omitted: 1_200 };
-    desk.answer(Lane::Folder(".".into()), Payload::Folder(listed));
+    desk.answer(Lane::Folder(folder_query(".", "")), Payload::Folder(listed));
     desk.press("down down");
     paint(&mut desk);
     desk

@@ -137,23 +137,30 @@ fn a_backspace_that_the_terminal_does_not_know_deletes_in_an_answer() {
 
 #[test]
 fn ctrl_z_stops_the_script_that_runs_the_interface() {
-    let mut program = script(
-        "set +e -m
-        echo 'tessera demo --images 12 --data data; echo the script continues' > wrap.sh
-        sh wrap.sh
-        echo stopped with $?
-        fg",
-    );
-    open_and_close_help(&mut program);
-    let before = program.output().len();
-    program.press("\x1a");
-    // The shell resumes the job at once.
-    program.wait_for_after(before, "stopped with 148");
-    program.wait_for_after(before, "Results");
-    program.press("q");
-    program.wait_for("the script continues");
-    assert_eq!(program.wait(), 0);
-    assert_given_back(&program, "stopped in a script");
+    for (command, shown) in
+        [("tessera demo --images 12 --data data", "Results"), ("tessera", "1-4 or Enter select")]
+    {
+        let mut program = script(&format!(
+            "set +e -m
+            echo '{command}; echo the script continues' > wrap.sh
+            sh wrap.sh
+            echo stopped with $?
+            fg"
+        ));
+        program.wait_for(shown);
+        if command != "tessera" {
+            open_and_close_help(&mut program);
+        }
+        let before = program.output().len();
+        program.press("\x1a");
+        // The shell resumes the job at once.
+        program.wait_for_after(before, "stopped with 148");
+        program.wait_for_after(before, shown);
+        program.press("q");
+        program.wait_for("the script continues");
+        assert_eq!(program.wait(), 0);
+        assert!(program.is_as_found(), "{command}");
+    }
 }
 
 #[test]

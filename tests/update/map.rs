@@ -200,10 +200,10 @@ fn points_are_colored_by_labels_tags_and_issues_and_shown_one_class_at_a_time() 
     assert_eq!(points, 300);
     desk.press("tab tab");
     assert_eq!(view(&desk).only, Some(1));
-    assert_eq!(hovered(&desk).label, Some(1));
+    assert_eq!(hovered(&desk).labels, [1]);
     desk.press("shift-tab shift-tab shift-tab");
     assert_eq!(view(&desk).only, Some(3));
-    assert_eq!(hovered(&desk).label, None);
+    assert_eq!(hovered(&desk).labels, [0; 0]);
     desk.press("a");
     assert_eq!(selected(&desk).len(), view(&desk).classes[3].points);
     desk.press("esc");

@@ -28,6 +28,7 @@ mod layout;
 mod login;
 mod manage_dataset;
 mod map;
+mod members;
 mod mosaic;
 mod mouse;
 mod name_scan;

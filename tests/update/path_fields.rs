@@ -12,7 +12,7 @@ use tessera_interface::{
 use tessera_model::{FailureKind, Preflight};
 
 use super::region::list;
-use crate::support::desk::Desk;
+use crate::support::desk::{Desk, folder_query};
 
 fn adding(typed: &str) -> Desk {
     let mut desk = Desk::with_clusters(1);
@@ -28,16 +28,16 @@ fn paths(desk: &Desk) -> &str {
 #[test]
 fn tab_completes_the_last_path_as_far_as_it_is_unique() {
     let names = ["photos 2024/", "phone.zip", "video/"];
-    for (typed, completed) in [
-        ("/p/photo", "'/p/photos 2024/'"),
-        ("/q /p/vi", "/q /p/video/"),
-        ("/q '/p/photos", "/q '/p/photos 2024/'"),
-        ("/p/ph", "/p/pho"),
-        ("/p/PHONE", "/p/phone.zip"),
+    for (typed, prefix, completed) in [
+        ("/p/photo", "photo", "'/p/photos 2024/'"),
+        ("/q /p/vi", "vi", "/q /p/video/"),
+        ("/q '/p/photos", "photos", "/q '/p/photos 2024/'"),
+        ("/p/ph", "ph", "/p/pho"),
+        ("/p/PHONE", "PHONE", "/p/phone.zip"),
     ] {
         let mut desk = adding(typed);
         desk.press("tab");
-        assert_eq!(desk.requests(), [&Request::Folder("/p/".into())], "{typed}");
+        assert_eq!(desk.requests(), [&Request::Folder(folder_query("/p/", prefix))], "{typed}");
         assert_eq!(paths(&desk), typed, "the worker reads the folder");
         list(&mut desk, "/p/", &names);
         assert_eq!(paths(&desk), completed, "{typed}");
@@ -64,7 +64,7 @@ fn tab_goes_to_the_next_field_where_nothing_is_begun_or_continues_the_path() {
     }
     let mut desk = adding("/none/x");
     desk.press("tab");
-    desk.fail(Lane::Folder("/none/".into()), FailureKind::Local);
+    desk.fail(Lane::Folder(folder_query("/none/", "x")), FailureKind::Local);
     assert!(is_in_next_field(&mut desk, "/none/x"));
 }
 
@@ -75,14 +75,18 @@ fn tab_passes_over_a_path_that_nobody_has_typed() {
     assert!(desk.requests().is_empty());
     assert_eq!(desk.app.dialog::<ExportForm>().unwrap().field, ExportField::Images);
     desk.press("up up x tab");
-    assert_eq!(desk.requests(), [&Request::Folder("/".into())], "now it is typed");
+    assert_eq!(
+        desk.requests(),
+        [&Request::Folder(folder_query("/", "downloadsx"))],
+        "now it is typed"
+    );
 }
 
 #[test]
 fn a_key_withdraws_a_completion() {
     let mut desk = adding("/p/vi");
     desk.press("tab s");
-    assert!(desk.cancelled.contains(&Lane::Folder("/p/".into())));
+    assert!(desk.cancelled.contains(&Lane::Folder(folder_query("/p/", "vi"))));
     assert_eq!(paths(&desk), "/p/vis");
 }
 
@@ -105,7 +109,7 @@ fn several_continuations_are_shown_by_the_picker() {
 fn the_picker_begins_at_home_and_chooses_a_folder_or_a_file() {
     let mut desk = adding("");
     desk.press("ctrl-f");
-    assert_eq!(desk.requests(), [&Request::Folder("/home/me/".into())]);
+    assert_eq!(desk.requests(), [&Request::Folder(folder_query("/home/me/", ""))]);
     let names = ["my photos/", "old.jpg"];
     list(&mut desk, "/home/me/", &names);
     desk.press("enter");

@@ -101,8 +101,10 @@ fn enter_makes_the_cut_the_max_score_and_esc_returns() {
     assert_eq!(max_score(&desk), Fraction::new(0.58));
     desk.answer_page(scored(50, &[0.31, 0.34, 0.42, 0.42]));
     desk.press("g h");
-    assert_eq!(plot(&desk).limit(), None, "nothing that is loaded falls out");
-    desk.press("end enter");
+    assert_eq!(plot(&desk).limit(), Fraction::new(0.58), "nothing that is loaded falls out");
+    desk.press("enter");
+    assert_eq!((max_score(&desk), desk.requests().len()), (Fraction::new(0.58), 0));
+    desk.press("g h end enter");
     assert_eq!(max_score(&desk), None);
     desk.press("esc esc");
     assert_eq!((max_score(&desk), desk.steps()), (None, 2));
@@ -119,11 +121,15 @@ fn the_cut_of_a_search_by_a_picture_becomes_its_max_distance() {
     desk.press("down enter");
     let Query::Similar(anchor) = search(&desk).query else { panic!() };
     let filter = |max_distance| Filter::Similar { anchor, max_distance };
-    assert_eq!(search(&desk).filters, [filter(Fraction::new(0.12))]);
+    // A max distance keeps what is as far as that.
+    assert_eq!(search(&desk).filters, [filter(Fraction::new(0.119))]);
     desk.answer_page(scored(50, &[0.0]));
     // Another cut replaces the filter.
     desk.press("g h left enter");
-    assert_eq!(search(&desk).filters, [filter(Fraction::new(0.04))]);
+    assert_eq!(search(&desk).filters, [filter(Fraction::new(0.109))]);
+    desk.answer_page(scored(50, &[0.0]));
+    desk.press("g h home");
+    assert_eq!((plot(&desk).limit(), kept_and_dropped(&desk)), (Fraction::new(0.0), (1, 0)));
 }
 
 #[test]
@@ -142,7 +148,7 @@ fn a_saved_cut_by_a_file_follows_the_file_when_it_is_registered_again() {
     desk.type_text("near");
     desk.press("enter W enter");
     desk.answer(Lane::Anchor, Payload::Anchor(anchor(2)));
-    let filter = Filter::Similar { anchor: anchor(2), max_distance: Fraction::new(0.12) };
+    let filter = Filter::Similar { anchor: anchor(2), max_distance: Fraction::new(0.119) };
     assert_eq!(search(&desk).filters, [filter]);
     assert_eq!(desk.app.query().draft(desk.app.results()).filters(), Ok(search(&desk).filters));
 }

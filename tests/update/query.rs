@@ -9,8 +9,9 @@ use tessera_interface::{
     message::{Lane, Payload, Request},
 };
 use tessera_model::{
-    EntityType, Failure, FailureKind, Filter, Fraction, Page, Query, QueryText, Relevance,
-    SafeText, SavedView, ScoreKind, Search, StateKey, StateValue, Status, Tag, vql::LabelRule,
+    EntityType, Failure, FailureKind, Filter, Fraction, Overview, Page, Query, QueryText,
+    Relevance, SafeText, SavedView, ScoreKind, Search, StateKey, StateValue, Status, Tag,
+    vql::LabelRule,
 };
 
 use crate::support::desk::{Desk, dataset, page};
@@ -424,6 +425,43 @@ fn a_saved_view_keeps_disabled_filters() {
         2,
         "what is off is there, too"
     );
+}
+
+#[test]
+fn a_search_of_the_history_brings_its_filters_into_the_query_builder() {
+    let mut desk = Desk::with_clusters(9);
+    add(&mut desk, "6");
+    desk.type_text("0.8");
+    desk.press("esc f5");
+    desk.answer_page(page(20, 3));
+    desk.press("3 d");
+    add(&mut desk, "5");
+    desk.type_text("0.9");
+    desk.press("esc f5");
+    desk.answer_page(page(30, 3));
+    desk.press("H 2");
+    let filters = vec![Filter::uniqueness(0.8).unwrap()];
+    assert_eq!(desk.app.results().view().unwrap().search.filters, filters);
+    assert_eq!(desk.app.query().draft(desk.app.results()).filters(), Ok(filters));
+}
+
+#[test]
+fn views_and_counts_of_other_windows_are_loaded_again() {
+    let mut desk = local_desk();
+    desk.press("3 w");
+    desk.type_text("mine");
+    desk.press("enter");
+    let Some(StateValue::Views(mut views)) = desk.kept.remove(&StateKey::Views) else { panic!() };
+    views[0].name = SafeText::name("theirs");
+    desk.kept.insert(StateKey::Views, StateValue::Views(views));
+    desk.press("W");
+    assert_eq!(filter_list(&desk).0, ["theirs"]);
+    desk.press("esc 2 g f");
+    let is_overview = |lane: &Lane| matches!(lane, Lane::Overview(..));
+    let (ticket, _) = desk.take(is_overview);
+    desk.respond(ticket, Ok(Payload::Overview(Overview::default())));
+    desk.press("esc r g f");
+    desk.take(is_overview);
 }
 
 #[test]

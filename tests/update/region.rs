@@ -20,7 +20,10 @@ use tessera_picture::{
 };
 use uuid::Uuid;
 
-use crate::support::desk::{Desk, dataset, page};
+use crate::support::desk::{Desk, dataset, folder_query, page};
+
+/// The anchor of a file that the service has received.
+const UPLOADED: Anchor = Anchor { media: MediaId(Uuid::from_u128(5)), kind: AnchorKind::Upload };
 
 /// Responds with a listing. A name that ends in `/` is a folder.
 pub(super) fn list(desk: &mut Desk, folder: &str, names: &[&str]) {
@@ -32,7 +35,9 @@ pub(super) fn list(desk: &mut Desk, folder: &str, names: &[&str]) {
     };
     let entries = names.iter().map(entry).collect();
     let listed = FolderListing { path: folder.into(), entries, omitted: 0 };
-    desk.answer(Lane::Folder(folder.into()), Payload::Folder(listed));
+    let is_of_folder = |lane: &Lane| matches!(lane, Lane::Folder(it) if it.folder == listed.path);
+    let (ticket, _) = desk.take(is_of_folder);
+    desk.respond(ticket, Ok(Payload::Folder(listed)));
 }
 
 /// Returns the request that registers a file.
@@ -53,7 +58,7 @@ fn a_path_is_completed_from_its_folder() {
     desk.press("F");
     list(&mut desk, ".", &["notes.txt"]);
     desk.type_text("~/p");
-    assert_eq!(desk.requests(), [&Request::Folder("/home/me/".into())]);
+    assert_eq!(desk.requests(), [&Request::Folder(folder_query("/home/me/", "p"))]);
     list(&mut desk, "/home/me/", &["pics-of-2024/", "pictures/", "x.jpg"]);
     desk.press("tab");
     assert_eq!(typed(&desk), "~/pic");
@@ -72,29 +77,56 @@ fn leaving_a_folder_cancels_its_listing_and_a_typed_path_needs_none() {
     let mut desk = Desk::with_clusters(1);
     desk.press("F");
     desk.type_text("/a/b");
-    assert!(desk.cancelled.contains(&Lane::Folder(".".into())));
-    assert_eq!(desk.requests(), [&Request::Folder("/a/".into())]);
+    assert!(desk.cancelled.contains(&Lane::Folder(folder_query(".", ""))));
+    assert_eq!(desk.requests(), [&Request::Folder(folder_query("/a/", "b"))]);
     desk.press("enter");
     assert!(registered(&desk).is_some());
-    assert!(desk.cancelled.contains(&Lane::Folder("/a/".into())));
+    desk.answer(Lane::Anchor, Payload::Anchor(UPLOADED));
+    assert!(desk.app.dialog::<FilePicker>().is_none());
+    assert!(desk.cancelled.contains(&Lane::Folder(folder_query("/a/", "b"))));
 }
 
 #[test]
-fn the_picker_stays_open_for_a_path_without_a_file() {
-    for names in [&["car.jpg"][..], &[]] {
-        let mut desk = typing("/caar.jpg", names);
-        desk.press("enter");
-        assert_eq!(desk.notice(), "no file has the path /caar.jpg");
-        assert_eq!(typed(&desk), "/caar.jpg");
-        assert!(registered(&desk).is_none());
-    }
+fn a_path_that_is_not_listed_is_looked_for_while_the_picker_stays_open() {
+    let mut desk = typing("/new.jpg", &["car.jpg"]);
+    desk.press("enter");
+    assert!(registered(&desk).is_some(), "the file may be newer than the listing");
+    desk.fail(Lane::Anchor, FailureKind::Local);
+    assert!(desk.notice().contains("it broke"), "{}", desk.notice());
+    assert_eq!(typed(&desk), "/new.jpg");
+    desk.press("enter");
+    desk.answer(Lane::Anchor, Payload::Anchor(UPLOADED));
+    assert!(desk.app.dialog::<FilePicker>().is_none());
+    assert!(matches!(desk.app.results().view().unwrap().search.query, Query::Similar(_)));
+}
+
+#[test]
+fn names_of_a_large_folder_are_looked_for_while_they_are_typed() {
     let mut desk = Desk::with_clusters(1);
     desk.press("F");
-    desk.type_text("/none/x.jpg");
-    desk.fail(Lane::Folder("/none/".into()), FailureKind::Local);
-    desk.press("enter");
-    assert!(desk.notice().contains("it broke"), "{}", desk.notice());
-    assert_eq!(typed(&desk), "/none/x.jpg");
+    desk.type_text("/p");
+    let entry = |name: &str| FolderEntry {
+        name: SafeText::file_name(name),
+        file_name: name.into(),
+        is_folder: false,
+        bytes: 9,
+    };
+    let answer = |desk: &mut Desk, prefix: &str, names: &[&str], omitted| {
+        let entries = names.iter().map(|name| entry(name)).collect();
+        let listing = FolderListing { path: "/".into(), entries, omitted };
+        desk.answer(Lane::Folder(folder_query("/", prefix)), Payload::Folder(listing));
+    };
+    answer(&mut desk, "p", &["p00.jpg", "p01.jpg"], 9_000);
+    desk.press("tab");
+    assert_eq!(typed(&desk), "/p", "an omitted name may continue differently");
+    desk.type_text("7");
+    answer(&mut desk, "p7", &["P70.jpg", "p7000.jpg"], 0);
+    assert_eq!(candidates(&desk), ["P70.jpg", "p7000.jpg"]);
+    desk.type_text("00");
+    assert!(desk.requests().is_empty(), "the listing has all of them");
+    assert_eq!(candidates(&desk), ["p7000.jpg"]);
+    desk.press("backspace backspace backspace");
+    assert_eq!(desk.requests(), [&Request::Folder(folder_query("/", "p"))]);
 }
 
 #[test]
@@ -225,7 +257,7 @@ fn a_region_of_an_item_is_searched_by_uploading_a_copy() {
     };
     assert!(matches!(image, PictureSource::Link(_)));
     assert_eq!(*sent, Some(region(0.5, 0.5, 0.5, 0.5)));
-    let anchor = Anchor { media: MediaId(Uuid::from_u128(5)), kind: AnchorKind::Upload };
+    let anchor = UPLOADED;
     desk.answer(Lane::Anchor, Payload::Anchor(anchor));
     let label = desk.app.results().view().unwrap().similar_to.as_ref().unwrap().to_string();
     assert_eq!(label, "part of 0.jpg");
@@ -236,7 +268,7 @@ fn region_search() -> (Desk, Option<Request>, Anchor) {
     let mut desk = Desk::with_clusters(1);
     desk.press("b 3 enter");
     let first = registered(&desk).cloned();
-    let anchor = Anchor { media: MediaId(Uuid::from_u128(5)), kind: AnchorKind::Upload };
+    let anchor = UPLOADED;
     desk.answer(Lane::Anchor, Payload::Anchor(anchor));
     desk.answer_page(page(0, 2));
     (desk, first, anchor)
@@ -276,7 +308,7 @@ fn a_repeated_search_by_a_region_keeps_its_picture() {
 #[test]
 fn a_region_search_of_an_earlier_run_cannot_change_its_granularity() {
     let mut desk = Desk::with_clusters(1);
-    let anchor = Anchor { media: MediaId(Uuid::from_u128(5)), kind: AnchorKind::Upload };
+    let anchor = UPLOADED;
     let browse = Search::browse(dataset(1, Status::Ready).id);
     let earlier = HistoryEntry::new(Search { query: Query::Similar(anchor), ..browse });
     desk.kept.insert(StateKey::History, StateValue::History(vec![earlier]));

@@ -66,7 +66,7 @@ fn a_file_is_registered_and_then_explored_with_its_granularity() {
         granularity,
         region: None,
     };
-    assert_eq!(desk.requests(), [&register(Granularity::DEFAULT)]);
+    assert!(desk.requests().contains(&&register(Granularity::DEFAULT)));
     let anchor = Anchor { media: MediaId(Uuid::from_u128(7)), kind: AnchorKind::Upload };
     desk.answer(Lane::Anchor, Payload::Anchor(anchor));
     assert_eq!(open_search(&desk).query, Query::Similar(anchor));

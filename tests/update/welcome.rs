@@ -73,7 +73,8 @@ fn click(welcome: &mut Welcome, words: &str) -> WelcomeAction {
 }
 
 fn list(welcome: &mut Welcome, folder: &str, names: &[&str]) {
-    assert_eq!(welcome.folder_to_list(Some(home())), Some(folder.into()));
+    let query = welcome.folder_to_list(Some(home())).unwrap();
+    assert_eq!(query.folder, Path::new(folder));
     let entry = |name: &&str| FolderEntry {
         name: SafeText::file_name(name.trim_end_matches('/')),
         file_name: name.trim_end_matches('/').into(),
@@ -82,7 +83,7 @@ fn list(welcome: &mut Welcome, folder: &str, names: &[&str]) {
     };
     let entries = names.iter().map(entry).collect();
     let listing = FolderListing { path: folder.into(), entries, omitted: 0 };
-    welcome.folder_listed(folder.into(), Ok(listing), Some(home()));
+    welcome.folder_listed(query, Ok(listing), Some(home()));
 }
 
 #[test]

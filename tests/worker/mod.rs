@@ -16,8 +16,8 @@ use tessera::{
 use tessera_client::Client;
 use tessera_interface::message::{JobId, Lane, Payload, Request, Response, Ticket, WorkerEvent};
 use tessera_model::{
-    ArchiveName, ExportFormat, ExportSpec, FailureKind, Link, MediaId, PictureSource, Region,
-    SafeText, Search, Selection, StateValue,
+    ArchiveName, ExportFormat, ExportSpec, FailureKind, FolderQuery, Link, MediaId, PictureSource,
+    Region, SafeText, Search, Selection, StateValue,
 };
 use tessera_picture::{Canvas, Crop, Protocol};
 use tessera_testing::clients::{dataset, hosted, on_premises, task, without_pauses};
@@ -415,18 +415,23 @@ async fn names_in_a_folder_are_sorted_and_printable() {
     let server = gated(&open_gate()).await;
     let (worker, mut replies) = worker(&server);
     let mut number = 0;
-    let mut list = async |path: PathBuf| {
+    let mut list = async |folder: PathBuf, prefix: &str| {
         number += 1;
-        worker.send(ticket(Lane::Folder(path.clone()), number), Request::Folder(path));
+        let query = FolderQuery { folder, prefix: prefix.to_owned() };
+        worker.send(ticket(Lane::Folder(query.clone()), number), Request::Folder(query));
         response(&mut replies).await.result
     };
-    let Ok(Payload::Folder(listing)) = list(folder.path().to_owned()).await else {
+    let Ok(Payload::Folder(listing)) = list(folder.path().to_owned(), "").await else {
         panic!("the folder is listed");
     };
     let names: Vec<_> = listing.entries.iter().map(|entry| entry.name.as_str()).collect();
     assert_eq!(names, ["A.jpg", "b.png", "c␛[2J", "Z"]);
     assert_eq!((listing.entries[0].bytes, listing.entries[3].is_folder), (3, true));
-    let failure = list(folder.path().join("b.png")).await.unwrap_err();
+    let Ok(Payload::Folder(listing)) = list(folder.path().to_owned(), "a").await else {
+        panic!("the folder is listed");
+    };
+    assert_eq!((listing.entries.len(), listing.entries[0].name.as_str()), (1, "A.jpg"));
+    let failure = list(folder.path().join("b.png"), "").await.unwrap_err();
     let text = failure.to_string();
     assert!(text.contains("cannot list") && text.contains("b.png"), "{text}");
 }
@@ -445,7 +450,8 @@ async fn a_save_that_waits_is_dropped_for_a_newer_one() {
         let lane = Lane::SaveState(basket.key());
         worker.send(ticket(lane, number), Request::SaveState(basket.clone()));
     }
-    worker.send(ticket(Lane::Folder("/".into()), 4), Request::Folder("/".into()));
+    let root = FolderQuery { folder: "/".into(), prefix: String::new() };
+    worker.send(ticket(Lane::Folder(root.clone()), 4), Request::Folder(root));
     let mut held = Some(held);
     let mut dropped = 0;
     for _ in 1..=4 {

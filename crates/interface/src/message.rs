@@ -11,11 +11,11 @@ use tessera_curation::{
 use tessera_model::{
     Anchor, Archive, ClusterId, Dataset, DatasetId, DatasetTags, Enrichment, EntityType,
     ExportFormat, ExportPart, ExportPreview, ExportSelection, ExportSpec, ExportTask, ExportTaskId,
-    Failure, FolderListing, Granularity, Inspection, LocalDataset, MediaAddition, MediaMap,
-    MediaSource, ModelPlan, Overview, Page, PatternLists, PictureSource, Preflight, Preview,
-    RecordField, Region, RequestRecord, RescanResult, SafeText, Search, Selection, SelectionItem,
-    ShellCommand, StateKey, StateValue, TagChange, TagChangeId, TagDefinition, TagEdit, TagTarget,
-    Timestamp,
+    Failure, FolderListing, FolderQuery, Granularity, Inspection, LocalDataset, MediaAddition,
+    MediaMap, MediaSource, ModelPlan, Overview, Page, PatternLists, PictureSource, Preflight,
+    Preview, RecordField, Region, RequestRecord, RescanResult, SafeText, Search, Selection,
+    SelectionItem, ShellCommand, StateKey, StateValue, TagChange, TagChangeId, TagDefinition,
+    TagEdit, TagTarget, Timestamp,
     check::{Condition, ConditionResult},
     split::SplitPlan,
 };
@@ -83,7 +83,7 @@ pub enum Lane {
     Export(JobId),
     Download(JobId),
     Picture(PictureView, Canvas),
-    Folder(PathBuf),
+    Folder(FolderQuery),
     Inspect,
     /// Opening a picture in another program.
     OpenExternally,
@@ -287,7 +287,7 @@ pub enum Request {
     Picture(PictureSource, Crop, Canvas),
     /// Draws where two pictures differ. The response is a picture.
     Difference([PictureSource; 2], Crop, Canvas),
-    Folder(PathBuf),
+    Folder(FolderQuery),
     Inspect(PathBuf),
     OpenExternally(PictureSource),
     RunCustomCommand(DatasetId, Selection, Box<CustomCommand>),

@@ -4,7 +4,7 @@
 //! with 409, and which actions the interface disables. A local service also knows the folder of a dataset
 //! ([`LocalDataset`]).
 
-use crate::{DatasetId, EncodingProgress, SafeText, keyword::text_enum};
+use crate::{DatasetId, EncodingProgress, SafeText, keyword::text_enum, text::grouped_with_noun};
 use serde::{Deserialize, Serialize};
 
 /// The `status_new` of a dataset.
@@ -153,6 +153,8 @@ pub struct Dataset {
     pub updated_at: Option<SafeText>,
     pub n_images: Option<u64>,
     pub n_videos: Option<u64>,
+    /// The number of frames of the videos, which only a local service sends.
+    pub n_frames: Option<u64>,
     pub n_objects: Option<u64>,
     pub error: Option<SafeText>,
     /// Whether the folder of the dataset is missing or empty. Only a local service reports this, and the status of the
@@ -166,7 +168,9 @@ impl Dataset {
     /// busy, its progress may count as a change.
     pub fn is_changed_since(&self, earlier: &Self) -> bool {
         let times = self.updated_at.as_ref().zip(earlier.updated_at.as_ref());
-        (&self.status, self.n_images) != (&earlier.status, earlier.n_images)
+        let counted = |dataset: &Self| (dataset.n_images, dataset.n_videos);
+        self.status != earlier.status
+            || counted(self) != counted(earlier)
             || !self.status.is_busy() && times.is_some_and(|(now, before)| now != before)
     }
 
@@ -174,6 +178,30 @@ impl Dataset {
     /// Adding media does not change clusters by itself.
     pub fn is_reclustered_since(&self, earlier: &Self) -> bool {
         self.status == Status::Ready && self.is_changed_since(earlier)
+    }
+
+    /// Returns the number of media items: of images, and of frames of videos. `None` if the service has not sent it.
+    pub fn media_count(&self) -> Option<u64> {
+        let has_videos = self.n_videos.is_some_and(|count| count > 0);
+        let frames = self.n_frames.or((!has_videos).then_some(0))?;
+        Some(self.n_images?.saturating_add(frames))
+    }
+
+    /// Returns the number of files, as far as the service has sent it.
+    pub fn file_count(&self) -> Option<u64> {
+        let counts = [self.n_images, self.n_videos].into_iter().flatten();
+        counts.reduce(u64::saturating_add)
+    }
+
+    /// Returns the number of media items with their noun, or the numbers of images and videos.
+    pub fn media_text(&self) -> Option<String> {
+        if let Some(media) = self.n_frames.and_then(|_| self.media_count()) {
+            return Some(grouped_with_noun(media, "media item", "media items"));
+        }
+        let videos = self.n_videos.filter(|count| *count > 0);
+        let images = self.n_images.map(|count| grouped_with_noun(count, "image", "images"));
+        let videos = videos.map(|count| grouped_with_noun(count, "video", "videos"));
+        images.into_iter().chain(videos).reduce(|images, videos| format!("{images} and {videos}"))
     }
 }
 

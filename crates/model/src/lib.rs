@@ -72,7 +72,9 @@ pub use job::{
     Timestamp,
 };
 pub use keyword::{Anchor, AnchorKind, EntityType};
-pub use local_files::{FileKind, FolderEntry, FolderListing, MAX_PICTURE_BYTES, SkippedFile};
+pub use local_files::{
+    FileKind, FolderEntry, FolderListing, FolderQuery, MAX_PICTURE_BYTES, SkippedFile,
+};
 pub use media_map::{MAX_MAP_POINTS, MapIssue, MapPoint, MediaMap};
 pub use picture_name::{PictureName, keep_best, split_name};
 pub use picture_source::{Link, PictureSource, VideoFrame};

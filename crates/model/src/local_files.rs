@@ -4,7 +4,7 @@
 
 use std::{ffi::OsString, path::PathBuf};
 
-use crate::SafeText;
+use crate::{SafeText, search_form};
 
 /// Size limit of a file that is not a video, in bytes.
 pub const MAX_PICTURE_BYTES: usize = 256 << 20;
@@ -89,10 +89,29 @@ impl SkippedFile {
     }
 }
 
+/// The entries of a folder whose names begin with a text, ignoring case.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FolderQuery {
+    pub folder: PathBuf,
+    pub prefix: String,
+}
+
+impl FolderQuery {
+    pub fn accepts(&self, name: &str) -> bool {
+        search_form(name).starts_with(&search_form(&self.prefix))
+    }
+
+    /// Returns whether a listing of this query, or `None` if the folder cannot be read, is also one of another query.
+    pub fn answers(&self, other: &Self, listing: Option<&FolderListing>) -> bool {
+        let is_whole = listing.is_none_or(|listing| listing.omitted == 0);
+        self == other || is_whole && self.folder == other.folder && self.accepts(&other.prefix)
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FolderListing {
     pub path: PathBuf,
-    /// The entries of the folder, at most [`FolderListing::MAX_ENTRIES`].
+    /// The entries that the query finds, at most [`FolderListing::MAX_ENTRIES`].
     pub entries: Vec<FolderEntry>,
     pub omitted: usize,
 }

@@ -24,9 +24,9 @@ pub struct MapPoint {
     pub path: String,
     /// The position, usually from 0.0 to 1.0.
     pub position: [f32; 2],
-    /// The first of its labels that is on the map, as its position in the list of names.
-    pub label: Option<u32>,
-    pub tag: Option<u32>,
+    /// Its labels, as their positions in the list of names, the most frequent first.
+    pub labels: Vec<u32>,
+    pub tags: Vec<u32>,
 }
 
 impl MapPoint {

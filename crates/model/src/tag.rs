@@ -5,7 +5,10 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{SafeText, Search, SelectionItem, TagChangeId, TagId, composed, keyword::keyword_enum};
+use crate::{
+    SafeText, Search, SelectionItem, TagChangeId, TagId, composed, keyword::keyword_enum,
+    text::grouped_with_noun,
+};
 
 /// The tag of a media item that is kept.
 pub const PICKED: &str = "picked";
@@ -191,6 +194,15 @@ pub struct TagChange {
     /// The description of the change that was undone.
     pub undone: Option<SafeText>,
     pub file_problems: Vec<SafeText>,
+}
+
+impl TagChange {
+    /// Says which media items are not as wanted, and why, if there are any.
+    pub fn kept_text(&self) -> Option<String> {
+        let media = grouped_with_noun(self.kept, "media item keeps its", "media items keep their");
+        let reason = "they were changed again, come from a sidecar, or the file is missing";
+        (self.kept > 0).then(|| format!("{media} tags, because {reason}"))
+    }
 }
 
 #[cfg(test)]

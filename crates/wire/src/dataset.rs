@@ -38,6 +38,9 @@ pub struct DatasetBody {
     /// Number of videos.
     #[schema(value_type = u64)]
     pub n_videos: Option<u64>,
+    /// Number of frames of the videos. A local service sends it for a dataset with videos.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub n_frames: Option<u64>,
     /// Number of objects (additive, as observed).
     #[schema(value_type = u64)]
     pub n_objects: Option<u64>,
@@ -122,6 +125,7 @@ impl DatasetBody {
             created_at: text(&dataset.created_at),
             n_images: dataset.n_images,
             n_videos: dataset.n_videos,
+            n_frames: dataset.n_frames,
             n_objects: dataset.n_objects,
             fatal_error_msg: text(&dataset.error),
             folder_missing: dataset.folder_missing,
@@ -160,6 +164,7 @@ pub fn read_dataset<'a>(record: impl Into<Fields<'a>>) -> Option<Dataset> {
         updated_at: text(value, "updated_at").map(|time| SafeText::name(&time)),
         n_images: count(value, "n_images"),
         n_videos: count(value, "n_videos"),
+        n_frames: count(value, "n_frames"),
         n_objects: count(value, "n_objects"),
         error: first_text(value, &["fatal_error_msg"]).map(|error| SafeText::detail(&error)),
         folder_missing: value.read("folder_missing", Value::as_bool).unwrap_or_default(),

@@ -26,9 +26,9 @@ pub struct MapBody {
     pub x: Vec<i64>,
     /// Second coordinates in ten-thousandths, 0 to 10,000.
     pub y: Vec<i64>,
-    /// The first label of each media item.
+    /// The labels of each media item.
     pub labels: MapNamesBody,
-    /// The first tag of each media item.
+    /// The tags of each media item.
     pub tags: MapNamesBody,
     /// The quality issues that any of the media items may have.
     pub issues: Vec<MapIssueBody>,
@@ -39,8 +39,8 @@ pub struct MapBody {
 pub struct MapNamesBody {
     /// At most 50 names, most frequent first, raw.
     pub names: Vec<String>,
-    /// Position in `names` for each media item; null for none of them.
-    pub values: Vec<Option<u32>>,
+    /// Positions in `names` for each media item, most frequent first.
+    pub values: Vec<Vec<u32>>,
 }
 
 /// A quality issue.
@@ -88,8 +88,13 @@ pub fn read_map<'a>(map: impl Into<Fields<'a>>) -> Option<MediaMap> {
     }
     let positions = x.into_iter().zip(y).map(|(x, y)| [x, y].map(read_coordinate));
     let points = ids.into_iter().zip(paths).zip(positions).zip(of_labels.into_iter().zip(of_tags));
-    let point =
-        |(((media, path), position), (label, tag))| MapPoint { media, path, position, label, tag };
+    let point = |(((media, path), position), (labels, tags))| MapPoint {
+        media,
+        path,
+        position,
+        labels,
+        tags,
+    };
     Some(MediaMap { media, points: points.map(point).collect(), labels, tags, issues })
 }
 
@@ -99,11 +104,11 @@ fn column<T: DeserializeOwned>(map: Fields<'_>, key: &str) -> Option<Vec<T>> {
 }
 
 /// Reads the names, and which of them each media item has.
-fn read_names(map: Fields<'_>, key: &'static str) -> Option<(Vec<SafeText>, Vec<Option<u32>>)> {
+fn read_names(map: Fields<'_>, key: &'static str) -> Option<(Vec<SafeText>, Vec<Vec<u32>>)> {
     let object = map.needed(key, map.get(key).filter(|object| object.is_object()))?;
     let object = map.element(key, object);
     let names: Vec<String> = column(object, "names")?;
-    let values: Vec<Option<u32>> = column(object, "values")?;
+    let values: Vec<Vec<u32>> = column(object, "values")?;
     if values.iter().flatten().any(|value| *value as usize >= names.len()) {
         object.note("values");
         return None;

@@ -339,7 +339,7 @@ impl PreparedSearch<'_> {
         if let Query::Caption { .. } = self.entry.search.query
             && let Ok(enrichment) = self.connection.client.enrichment(self.dataset.id).await
         {
-            let coverage = enrichment.caption_coverage(self.dataset.n_images);
+            let coverage = enrichment.caption_coverage(self.dataset.media_count());
             if let Some(coverage) = coverage {
                 messages.info(coverage.captions_text());
             }

@@ -56,7 +56,7 @@ pub enum SearchCommand {
         #[command(flatten)]
         options: SearchOptions,
     },
-    /// List the clusters without ranking, largest first.
+    /// List the clusters without ranking, largest first. Filters keep the order of the whole dataset.
     Browse {
         #[command(flatten)]
         options: SearchOptions,

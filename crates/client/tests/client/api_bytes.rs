@@ -80,6 +80,7 @@ fn dataset_records_are_written() {
         created_at: Some("2026-01-02T03:04:05.000006".into()),
         n_images: Some(17),
         n_videos: Some(31),
+        n_frames: None,
         n_objects: Some(0),
         fatal_error_msg: None,
         folder_missing: false,

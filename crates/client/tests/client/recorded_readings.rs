@@ -25,8 +25,9 @@ fn score(relevance: Option<&Relevance>) -> String {
 pub(crate) fn dataset_line(dataset: &Dataset) -> String {
     let legacy = if dataset.status_is_legacy { " (legacy)" } else { "" };
     let missing = if dataset.folder_missing { ", folder missing" } else { "" };
+    let frames = dataset.n_frames.map_or_else(String::new, |count| format!(" with {count} frames"));
     format!(
-        "{} {} {}{legacy}, {} %, images {}, videos {}, objects {}, owner {}, created {}, error {}{missing}",
+        "{} {} {}{legacy}, {} %, images {}, videos {}{frames}, objects {}, owner {}, created {}, error {}{missing}",
         dataset.id,
         dataset.name,
         dataset.status.as_str(),
@@ -137,14 +138,14 @@ pub(crate) fn overview_lines(overview: &Overview) -> Vec<String> {
 }
 
 pub(crate) fn map_lines(map: &MediaMap) -> Vec<String> {
-    let name = |names: &[SafeText], value: Option<u32>| {
-        shown(value.map(|value| names[value as usize].clone()))
+    let names = |names: &[SafeText], of_point: &[u32]| {
+        list(&of_point.iter().map(|name| names[*name as usize].clone()).collect::<Vec<_>>())
     };
     let mut lines = vec![format!("{} media", map.media)];
     lines.extend(map.points.iter().map(|point| {
-        let ([x, y], label) = (point.position, name(&map.labels, point.label));
-        let (media, path, tag) = (point.media, &point.path, name(&map.tags, point.tag));
-        format!("{media} {path} at {x} {y}, label {label}, tag {tag}")
+        let ([x, y], labels) = (point.position, names(&map.labels, &point.labels));
+        let (media, path, tags) = (point.media, &point.path, names(&map.tags, &point.tags));
+        format!("{media} {path} at {x} {y}, labels [{labels}], tags [{tags}]")
     }));
     lines.extend(map.issues.iter().map(|issue| format!("{} {:?}", issue.name, issue.percents)));
     lines

@@ -43,6 +43,7 @@ use crate::app::{
     },
     pane::cycle,
     query::QueryDraft,
+    service_data::KnownFolder,
     tagging,
 };
 
@@ -111,7 +112,7 @@ impl App {
             Action::Similar => self.search_similar(),
             Action::SimilarToFile => {
                 // An earlier listing may be out of date.
-                self.service_data.folder = None;
+                self.service_data.folder = KnownFolder::default();
                 self.overlays.open(FilePicker::of_query_image(&self.results));
             }
             Action::PickRegion => RegionPicker::open(&mut self.overlays, &self.results),
@@ -201,7 +202,11 @@ impl App {
             Action::EditJson => self.query.edit_json(&self.results, &mut self.outbox),
             Action::QueryChecks => self.open_query_checks(),
             Action::SaveView => ViewNameInput::open(&mut self.overlays, None),
-            Action::Views => open_saved_views(self),
+            Action::Views => {
+                // Another window may have changed them.
+                self.service_data.views.invalidate();
+                open_saved_views(self);
+            }
 
             Action::ExportBasket => ExportForm::open_for_basket(self, ExportPart::Selection),
             Action::Export => ExportForm::open(self),

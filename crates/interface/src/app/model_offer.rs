@@ -24,7 +24,8 @@ pub fn is_offered(app: &App) -> bool {
         .service_data
         .enrichment(dataset.id)
         .is_some_and(|it| it.imported_embeddings().is_some());
-    let is_ready = !dataset.status.is_busy() && dataset.n_images.is_some_and(|count| count > 0);
+    let is_ready =
+        !dataset.status.is_busy() && dataset.media_count().is_some_and(|count| count > 0);
     let is_known = app.model_offer.is_dismissed.value() == Some(&false);
     is_known && is_missing && !has_embeddings && is_ready && !app.jobs.is_getting_model()
 }

@@ -227,6 +227,9 @@ impl App {
         self.service_data.datasets.invalidate();
         self.service_data.pictures.forget_failures();
         self.service_data.local_datasets.retain(|_, known| known.value().is_some());
+        self.service_data.overviews.values_mut().for_each(Remote::invalidate);
+        self.service_data.enrichments.values_mut().for_each(Remote::invalidate);
+        self.service_data.views.invalidate();
         self.results.continue_scan();
         for search in
             [self.results.view().map(|view| view.search.clone()), self.results.pending_search()]

@@ -325,11 +325,11 @@ impl App {
     }
 
     /// Returns the read of the folder in which a path is being typed. A folder is read once per
-    /// visit.
+    /// visit, and again for other names if it has too many entries.
     fn folder_read(&self) -> Option<ScheduledRead> {
-        let folder = folder_to_list(&self.overlays, &self.setup)?;
-        let due = due_once(self.service_data.folder_listing(&folder));
-        ScheduledRead::at(due, Lane::Folder(folder.clone()), Request::Folder(folder))
+        let query = folder_to_list(&self.overlays, &self.setup)?;
+        let due = due_once(self.service_data.folder.listing_of(&query));
+        ScheduledRead::at(due, Lane::Folder(query.clone()), Request::Folder(query))
     }
 
     fn export_reads(&self) -> impl Iterator<Item = ScheduledRead> {

@@ -3,7 +3,7 @@
 
 use tessera_config::{DeploymentKind, input::Action};
 use tessera_model::{
-    Dataset, DatasetId, Failure, FailureKind, NO_SECRET, SafeText, StateKey, is_same_name,
+    Dataset, DatasetId, Failure, FailureKind, NO_SECRET, SafeText, Search, StateKey, is_same_name,
 };
 
 use crate::{
@@ -317,8 +317,8 @@ impl App {
     /// Applies what the worker has read or written on this machine.
     fn handle_local_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
         match (lane, result) {
-            (Lane::Folder(path), result) => {
-                let listing = self.service_data.folder_listing_mut(path);
+            (Lane::Folder(query), result) => {
+                let listing = self.service_data.folder.entry(query);
                 listing.finish(self.outbox.now, content!(result, Folder));
                 complete_path(self);
             }
@@ -453,6 +453,21 @@ impl App {
         (is_local && !is_listed && unreadable == 0).then(|| known.name.clone())
     }
 
+    /// Makes the results of a dataset load again after a change, except for a page that shows the change. Reads that were
+    /// sent before the change are sent again, because their responses may be older.
+    pub(in crate::app) fn reload_results(&mut self, dataset: DatasetId, current: Option<&Search>) {
+        self.results.pages.invalidate(dataset, current);
+        let is_older = |lane: &&Lane| match lane {
+            Lane::Page(search) | Lane::Members(search, _) => search.dataset == dataset,
+            Lane::Overview(id, _) | Lane::Tags(id) => *id == dataset,
+            _ => false,
+        };
+        let older: Vec<Lane> = self.outbox.tickets.lanes().filter(is_older).cloned().collect();
+        for lane in older {
+            self.outbox.cancel(lane);
+        }
+    }
+
     /// Learns from a record of a dataset that was loaded, and invalidates everything that the record shows to be out of
     /// date.
     fn apply_record(&mut self, dataset: &Dataset) {
@@ -462,7 +477,7 @@ impl App {
             self.service_data.enrichments.remove(&dataset.id);
         }
         if dataset.is_changed_since(&before) {
-            self.results.pages.invalidate(dataset.id, None);
+            self.reload_results(dataset.id, None);
             self.service_data.overviews.retain(|(id, _), _| *id != dataset.id);
         }
         if dataset.is_reclustered_since(&before) {

@@ -77,6 +77,11 @@ pub struct RankingText<'a> {
     pub legend: &'static str,
 }
 
+/// Describes what a search without a query finds.
+pub fn browsed_text(search: &Search) -> &'static str {
+    if search.filters.is_empty() { "the whole dataset" } else { "all that matches the filters" }
+}
+
 impl Results {
     /// Describes what ranks the results. Returns `None` if the results are not ranked.
     pub fn ranking_text(&self) -> Option<RankingText<'_>> {

@@ -20,6 +20,7 @@ use crate::app::{
         caption::CaptionSearchForm,
         command_list::{CommandList, ListKind},
         fact_sheet::FactSheet,
+        file_picker::FilePicker,
         pick_list::{Combination, Command, PickItem},
     },
     pane::Registration,
@@ -158,6 +159,9 @@ impl App {
         if view.query_image.is_none() {
             view.query_image = self.results.recent_images.registered(&view.search.query).cloned();
         }
+        if self.results.view().is_some_and(|before| before.search.filters != view.search.filters) {
+            self.query.edit_draft(|draft| draft.adopt_filters(&view.search.filters), &self.results);
+        }
         self.history.add(&view, &self.results, &self.outbox);
         self.results.edit_tabs(|tabs| tabs.tab_mut().push(view));
     }
@@ -166,9 +170,6 @@ impl App {
     pub(in crate::app) fn open_search(&mut self, search: Search) {
         if self.results.view().is_none_or(|view| view.search.dataset != search.dataset) {
             self.open_dataset(search.dataset);
-        }
-        if self.results.view().is_some_and(|view| view.search.filters != search.filters) {
-            self.query.edit_draft(|draft| draft.adopt_filters(&search.filters), &self.results);
         }
         let (similar_to, query_image) = match self.results.view() {
             // The name of an anchor comes from the view that has the anchor.
@@ -240,6 +241,7 @@ impl App {
         let Some(Registration { image, search }) = self.results.registering.take() else {
             return;
         };
+        FilePicker::file_found(&mut self.overlays);
         let filters = search.filters.clone();
         let search = search.with_anchor(anchor);
         if search.filters != filters {

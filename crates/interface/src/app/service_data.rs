@@ -3,14 +3,13 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    path::{Path, PathBuf},
     time::Duration,
 };
 
 use lru::LruCache;
 use tessera_model::{
-    Dataset, EncodingProgress, Enrichment, EntityType, FolderListing, LocalDataset, MediaId,
-    Overview, SavedView, StateValue, Timestamp,
+    Dataset, EncodingProgress, Enrichment, EntityType, FolderListing, FolderQuery, LocalDataset,
+    MediaId, Overview, SavedView, StateValue, Timestamp,
 };
 use tessera_picture::{Canvas, Encoded, PictureSubject, PictureView, Thumbnail};
 
@@ -31,24 +30,12 @@ pub struct ServiceData {
     pub(in crate::app) overviews: BTreeMap<(DatasetId, EntityType), Remote<Overview>>,
     pub views: Remote<Vec<SavedView>>,
     pub pictures: PictureCache,
-    /// The folder of this machine that was listed last.
-    pub folder: Option<(PathBuf, Remote<FolderListing>)>,
+    pub folder: KnownFolder,
 }
 
 impl ServiceData {
     pub fn dataset_list(&self) -> &[Dataset] {
         self.datasets.value().map_or(&[], Vec::as_slice)
-    }
-
-    pub fn folder_listing(&self, path: &Path) -> Option<&Remote<FolderListing>> {
-        self.folder.as_ref().filter(|(known, _)| known == path).map(|(_, listing)| listing)
-    }
-
-    /// Returns the listing of a folder. Only the last listing is kept.
-    pub fn folder_listing_mut(&mut self, path: PathBuf) -> &mut Remote<FolderListing> {
-        let known = self.folder.take().filter(|(known, _)| *known == path);
-        let (_, listed) = self.folder.insert(known.unwrap_or((path, Remote::default())));
-        listed
     }
 
     pub fn enrichment(&self, dataset: DatasetId) -> Option<&Enrichment> {
@@ -68,6 +55,24 @@ impl ServiceData {
 
     pub fn dataset(&self, id: DatasetId) -> Option<&Dataset> {
         self.dataset_list().iter().find(|dataset| dataset.id == id)
+    }
+}
+
+/// The listing of a folder of this machine that was read last.
+#[derive(Clone, Debug, Default)]
+pub struct KnownFolder(Option<(FolderQuery, Remote<FolderListing>)>);
+
+impl KnownFolder {
+    /// Returns the listing if it has everything that the query finds.
+    pub fn listing_of(&self, query: &FolderQuery) -> Option<&Remote<FolderListing>> {
+        let (known, listing) = self.0.as_ref()?;
+        known.answers(query, listing.value()).then_some(listing)
+    }
+
+    pub(in crate::app) fn entry(&mut self, query: FolderQuery) -> &mut Remote<FolderListing> {
+        let known = self.0.take().filter(|(known, _)| *known == query);
+        let (_, listing) = self.0.insert(known.unwrap_or((query, Remote::default())));
+        listing
     }
 }
 

@@ -323,10 +323,7 @@ pub(in crate::app) fn tags_changed(app: &mut App, result: Result<TagChange, Fail
 
 fn show_change(app: &mut App, change: &PendingChange, made: &TagChange) {
     let media = grouped_with_noun(made.changed, "media item", "media items");
-    let kept = match made.kept {
-        0 => String::new(),
-        kept => format!("; {} as before", grouped_with_noun(kept, "stays", "stay")),
-    };
+    let kept = made.kept_text().map_or_else(String::new, |text| format!("; {text}"));
     let text = match &change.request {
         Request::UndoTags(..) => match &made.undone {
             Some(undone) => format!("undone: {undone}{kept}"),
@@ -368,7 +365,7 @@ fn reload(app: &mut App, change: &PendingChange, current: Option<&Search>) {
     }
     let current =
         current.filter(|search| app.results.view().is_some_and(|view| view.search == **search));
-    app.results.pages.invalidate(change.dataset, current);
+    app.reload_results(change.dataset, current);
 }
 
 /// The code of the failure of a search that filters by a tag that was deleted.

@@ -14,7 +14,7 @@ use tessera_config::{
     profile::check_name,
     text_enum,
 };
-use tessera_model::{Failure, FolderListing, Place, RecentPlace};
+use tessera_model::{Failure, FolderListing, FolderQuery, Place, RecentPlace};
 use tui_input::Input;
 
 use crate::{
@@ -24,6 +24,7 @@ use crate::{
             path_picker::{PathPicker, PickerKey},
         },
         pane::cycle,
+        service_data::KnownFolder,
     },
     remote::{Remote, Uptime},
 };
@@ -140,6 +141,8 @@ pub struct CandidateProfile {
 pub enum WelcomeAction {
     Continue,
     Quit,
+    /// Stops the program, as Ctrl-Z does elsewhere.
+    Suspend,
     /// Opens a deployment that needs no new profile.
     Open(Destination),
     /// Opens a place and reviews its duplicates.
@@ -175,8 +178,7 @@ pub struct Welcome {
     pub picker: Option<PathPicker>,
     /// The typed path whose completion waits for the folder around it.
     completion: Option<PathField>,
-    /// The folder that was listed last.
-    listing: Option<(PathBuf, Remote<FolderListing>)>,
+    folder: KnownFolder,
 }
 
 impl Welcome {
@@ -231,6 +233,9 @@ impl Welcome {
         if chord.ctrl && chord.key == Key::Char('c') {
             return WelcomeAction::Quit;
         }
+        if chord.ctrl && chord.key == Key::Char('z') {
+            return WelcomeAction::Suspend;
+        }
         if self.attempt == ConnectionAttempt::Connecting {
             // Esc cancels the attempt, and the runtime drops it.
             if chord.key == Key::Esc {
@@ -264,10 +269,9 @@ impl Welcome {
     /// Selects a row of the first step or of the picker, or focuses a field of the form. The mouse chooses this way.
     pub fn select_item(&mut self, index: usize, home: Option<&Path>) {
         self.completion = None;
-        let Self { picker, listing, .. } = self;
+        let Self { picker, folder, .. } = self;
         if let Some(picker) = picker {
-            let folder = picker.path.folder(home);
-            picker.select(index, listing_of(listing.as_ref(), &folder));
+            picker.select(index, folder.listing_of(&picker.path.query(home)));
         } else if self.option.is_none() {
             self.cursor = index.min(self.recent.len() + WelcomeOption::ALL.len() - 1);
         } else if index < self.fields().len() {
@@ -348,7 +352,7 @@ impl Welcome {
         match chord.key {
             Key::Char('f') if chord.ctrl => self.open_picker(path, home),
             Key::Tab if !chord.shift && !path.name().is_empty() => {
-                (self.listing, self.completion) = (None, Some(path));
+                (self.folder, self.completion) = (KnownFolder::default(), Some(path));
             }
             _ => return self.handle_field_key(option, chord, home),
         }
@@ -356,17 +360,17 @@ impl Welcome {
     }
 
     fn open_picker(&mut self, field: PathField, home: Option<&Path>) {
-        self.listing = None;
+        self.folder = KnownFolder::default();
         self.picker = Some(PathPicker::begin_with(field, home.is_some()));
     }
 
     fn handle_picker_key(&mut self, chord: Chord, home: Option<&Path>) -> WelcomeAction {
         let (path, form) = (self.focused_path(), self.form());
-        let (Self { picker: Some(picker), listing, .. }, Some((field, _))) = (&mut *self, path)
+        let (Self { picker: Some(picker), folder, .. }, Some((field, _))) = (&mut *self, path)
         else {
             return WelcomeAction::Continue;
         };
-        let listing = listing_of(listing.as_ref(), &picker.path.folder(home));
+        let listing = folder.listing_of(&picker.path.query(home));
         match picker.handle_key(chord, listing) {
             PickerKey::Close => self.picker = None,
             PickerKey::Choose => {
@@ -380,26 +384,27 @@ impl Welcome {
     }
 
     /// Returns the folder that the picker or a completion waits for.
-    pub fn folder_to_list(&self, home: Option<&Path>) -> Option<PathBuf> {
+    pub fn folder_to_list(&self, home: Option<&Path>) -> Option<FolderQuery> {
         let picked = self.picker.as_ref().map(|picker| &picker.path);
-        let folder = picked.or(self.completion.as_ref())?.folder(home);
-        listing_of(self.listing.as_ref(), &folder).is_none().then_some(folder)
+        let query = picked.or(self.completion.as_ref())?.query(home);
+        self.folder.listing_of(&query).is_none().then_some(query)
     }
 
     pub fn listing(&self, home: Option<&Path>) -> Option<&Remote<FolderListing>> {
-        listing_of(self.listing.as_ref(), &self.picker.as_ref()?.path.folder(home))
+        self.folder.listing_of(&self.picker.as_ref()?.path.query(home))
     }
 
     /// Takes the entries of a folder, and completes the path that waited for them.
     pub fn folder_listed(
         &mut self,
-        folder: PathBuf,
+        query: FolderQuery,
         result: Result<FolderListing, Failure>,
         home: Option<&Path>,
     ) {
-        let mut listing = Remote::default();
+        let waiting = self.completion.take_if(|path| path.query(home) == query);
+        let mut known = KnownFolder::default();
+        let listing = known.entry(query);
         listing.finish(Uptime::ZERO, result);
-        let waiting = self.completion.take_if(|path| path.folder(home) == folder);
         if let (Some(mut path), Some((field, _))) = (waiting, self.focused_path()) {
             let folder = listing.value();
             match folder.map_or(Completion::Complete, |folder| path.complete_in(folder)) {
@@ -408,7 +413,7 @@ impl Welcome {
                 Completion::Complete => self.field = (self.field + 1) % self.fields().len(),
             }
         }
-        self.listing = Some((folder, listing));
+        self.folder = known;
     }
 
     fn edit_field(&mut self, field: WelcomeField, chord: Chord) {
@@ -507,11 +512,4 @@ impl Welcome {
         }
         self.attempt = ConnectionAttempt::Failed(reason);
     }
-}
-
-fn listing_of<'a>(
-    listing: Option<&'a (PathBuf, Remote<FolderListing>)>,
-    folder: &Path,
-) -> Option<&'a Remote<FolderListing>> {
-    listing.filter(|(known, _)| known == folder).map(|(_, listing)| listing)
 }

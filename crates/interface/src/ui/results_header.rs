@@ -8,7 +8,8 @@ use crate::{
     app::{
         MissingMembers, Results, View,
         results_header::{
-            LEGEND_GAP, RankingText, results_header_rows, results_notice, results_notice_rows,
+            LEGEND_GAP, RankingText, browsed_text, results_header_rows, results_notice,
+            results_notice_rows,
         },
         view::sort_filter::SortOrder,
     },
@@ -21,10 +22,12 @@ const SHORT_LEGEND: &str = "lower is closer";
 /// The columns of a name that are kept before the legend is shortened instead.
 const MIN_NAME: usize = 12;
 
+/// The columns between two parts of the heading.
+const SEPARATOR_CELLS: usize = 3;
 /// The maximum columns of a cluster's name in the frame.
 const MAX_CLUSTER_NAME: usize = 40;
 
-/// Returns the heading, shortened to `cells` cells. Only the name of a cluster is shortened.
+/// Returns the heading for `cells` cells. The name of a cluster and the position are shortened.
 pub(super) fn heading(ctx: &DrawContext, view: &View, cells: usize) -> String {
     let app = ctx.app;
     let mut parts = Vec::new();
@@ -34,7 +37,8 @@ pub(super) fn heading(ctx: &DrawContext, view: &View, cells: usize) -> String {
     if app.results().page().is_some_and(|page| page.is_bounded) {
         parts.push("only the nearest media".to_owned());
     }
-    parts.extend(position_text(ctx, view, cells));
+    let used: usize = parts.iter().map(|part| display_width(part) + SEPARATOR_CELLS).sum();
+    parts.extend(position_text(ctx, view, cells.saturating_sub(used)));
     if view.search.entity == EntityType::Objects {
         parts.push(EntityType::Objects.as_str().to_owned());
     }
@@ -70,7 +74,12 @@ fn position_text(ctx: &DrawContext, view: &View, cells: usize) -> Option<String>
     let [first, last] = [range.first, range.last].map(group_digits);
     let total =
         range.total.map_or_else(String::new, |total| format!(" of {}", group_digits(total)));
-    Some(format!("clusters {first}-{last}{total}"))
+    let forms = [
+        format!("clusters {first}-{last}{total}"),
+        format!("clusters {first}-{last}"),
+        format!("{first}-{last}"),
+    ];
+    Some(first_fitting(&forms, cells).to_owned()).filter(|text| !text.is_empty())
 }
 
 pub(super) fn status_line(ctx: &mut DrawContext, inside: Rect, view: &View) {
@@ -180,14 +189,12 @@ fn query_text(
     }
     let Some(RankingText { subject: (kind, name), legend }) = ctx.app.results().ranking_text()
     else {
-        let what = if view.search.filters.is_empty() {
-            "the whole dataset"
-        } else {
-            "all that matches the filters"
+        let order = match ctx.app.has_local_service() {
+            true if view.search.filters.is_empty() => "largest clusters first",
+            true => "in the order of the whole dataset",
+            false => "in the order of the service",
         };
-        let is_local = ctx.app.has_local_service();
-        let order = if is_local { "largest clusters first" } else { "in the order of the service" };
-        return vec![(format!("{what}, {order}"), theme.dim)];
+        return vec![(format!("{}, {order}", browsed_text(&view.search)), theme.dim)];
     };
     let free = cells.saturating_sub(display_width(kind) + MIN_NAME.min(display_width(name)));
     let legends = [legend, SHORT_LEGEND].map(|text| format!("{}{text}", " ".repeat(LEGEND_GAP)));

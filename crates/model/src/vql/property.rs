@@ -10,7 +10,11 @@ use super::{
     InvalidField, PathPattern, ValueList,
     values::{non_blank, non_empty},
 };
-use crate::{keyword::keyword_enum, tag::MAX_RATING, text::composed};
+use crate::{
+    keyword::keyword_enum,
+    tag::MAX_RATING,
+    text::{composed, search_form},
+};
 
 /// A condition on a property of a media item.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -264,8 +268,10 @@ impl PropertyValue {
         }
     }
 
+    /// Returns whether the item contains the text, ignoring case.
     fn is_in(&self, item: ItemValue<'_>) -> bool {
-        matches!((self, item), (Self::Text(text), ItemValue::Text(item)) if item.contains(text))
+        let (Self::Text(text), ItemValue::Text(item)) = (self, item) else { return false };
+        search_form(item).contains(&search_form(text))
     }
 
     fn is_at_most(&self, item: ItemValue<'_>) -> bool {

@@ -137,6 +137,7 @@ pub fn record(status: &str, n_images: Option<u64>) -> Dataset {
         updated_at: None,
         n_images,
         n_videos: None,
+        n_frames: None,
         n_objects: None,
         error: None,
         folder_missing: false,
@@ -172,4 +173,21 @@ fn clusters_may_have_changed_once_a_dataset_is_ready_again_or_has_other_images()
     assert!(!indexing("12:01").is_changed_since(&indexing("12:00")), "only its progress");
     let uncounted = record("READY", None);
     assert!(record("READY", Some(1)).is_reclustered_since(&uncounted));
+}
+
+#[test]
+fn media_are_counted_with_the_frames_of_videos_if_these_are_known() {
+    for (images, videos, frames, media, files, text) in [
+        (Some(3), Some(0), None, Some(3), Some(3), Some("3 images")),
+        (Some(1), None, None, Some(1), Some(1), Some("1 image")),
+        (Some(3), Some(2), Some(31), Some(34), Some(5), Some("34 media items")),
+        (Some(0), Some(1), None, None, Some(1), Some("0 images and 1 video")),
+        (None, Some(2), Some(31), None, Some(2), Some("2 videos")),
+        (None, None, None, None, None, None),
+    ] {
+        let mut dataset = record("READY", images);
+        (dataset.n_videos, dataset.n_frames) = (videos, frames);
+        assert_eq!((dataset.media_count(), dataset.file_count()), (media, files), "{text:?}");
+        assert_eq!(dataset.media_text().as_deref(), text);
+    }
 }

@@ -16,6 +16,7 @@ fn dataset(status: &str, images: u64) -> Dataset {
         updated_at: None,
         n_images: Some(images),
         n_videos: None,
+        n_frames: None,
         n_objects: None,
         error: None,
         folder_missing: false,

@@ -70,6 +70,7 @@ pub(crate) fn dataset_body(
         created_at: Some(format_iso8601(record.created_at)),
         n_images: Some(record.n_images),
         n_videos: Some(record.n_videos),
+        n_frames: Some(record.n_frames).filter(|count| *count > 0),
         n_objects: Some(record.n_objects),
         fatal_error_msg: waiting.map(str::to_owned).or(record.fatal_error),
         extras: Some(DatasetExtras {

@@ -2,7 +2,7 @@
 
 use std::{
     cmp::Reverse,
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
 };
 
 use super::{
@@ -41,10 +41,6 @@ impl Deployment {
         let step = rows.len().div_ceil(MAX_MAP_POINTS).max(1);
         let sample: Vec<i64> = rows.iter().step_by(step).copied().collect();
         let points = self.store.read(|c| map_position::points_of(c, id, &sample))?;
-        let first_label = |point: &StoredMapPoint| {
-            point.labels.iter().find(|label| !is_metadata_label(label)).cloned()
-        };
-        let first_tag = |point: &StoredMapPoint| point.tags.first().cloned();
         let coordinates = |axis: usize| {
             points.iter().map(|point| write_coordinate(point.position[axis])).collect()
         };
@@ -52,8 +48,8 @@ impl Deployment {
             media_count: rows.len() as u64,
             x: coordinates(0),
             y: coordinates(1),
-            labels: names(&points.iter().map(first_label).collect::<Vec<_>>()),
-            tags: names(&points.iter().map(first_tag).collect::<Vec<_>>()),
+            labels: names(points.iter().map(|it| &it.labels), |label| !is_metadata_label(label)),
+            tags: names(points.iter().map(|point| &point.tags), |_| true),
             issues: issues(&points),
             media_ids: points.iter().map(|point| point.media.0).collect(),
             paths: points.into_iter().map(|point| point.path).collect(),
@@ -61,10 +57,15 @@ impl Deployment {
     }
 }
 
-/// Returns the names, the most frequent first, and which of them each point has.
-fn names(names: &[Option<String>]) -> MapNamesBody {
+/// Returns the names that are shown, the most frequent first, and which of them each point has.
+fn names<'a>(
+    of_points: impl Iterator<Item = &'a Vec<String>>,
+    is_shown: impl Fn(&str) -> bool,
+) -> MapNamesBody {
+    let shown = |names: &'a Vec<String>| names.iter().filter(|name| is_shown(name)).collect();
+    let of_points: Vec<BTreeSet<&String>> = of_points.map(shown).collect();
     let mut counts: BTreeMap<&String, usize> = BTreeMap::new();
-    for name in names.iter().flatten() {
+    for name in of_points.iter().flatten() {
         *counts.entry(name).or_default() += 1;
     }
     let mut frequent: Vec<(&String, usize)> = counts.into_iter().collect();
@@ -73,8 +74,12 @@ fn names(names: &[Option<String>]) -> MapNamesBody {
     frequent.truncate(MAX_NAMES);
     let positions: HashMap<&String, u32> =
         frequent.iter().zip(0..).map(|((name, _), position)| (*name, position)).collect();
-    let value = |name: &Option<String>| positions.get(name.as_ref()?).copied();
-    let values = names.iter().map(value).collect();
+    let values = of_points.iter().map(|names| {
+        let found: BTreeSet<u32> =
+            names.iter().filter_map(|name| positions.get(name)).copied().collect();
+        found.into_iter().collect()
+    });
+    let values = values.collect();
     MapNamesBody { names: frequent.into_iter().map(|(name, _)| name.clone()).collect(), values }
 }
 

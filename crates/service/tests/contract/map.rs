@@ -112,16 +112,21 @@ async fn a_search_has_the_positions_of_the_whole_map() {
 
 #[tokio::test]
 async fn names_and_issues_are_listed_once() {
-    let labels = [("a.png", "dog"), ("b.png", "dog"), ("c.png", "cat")];
+    let labels =
+        [("a.png", r#""rare""#), ("b.png", r#""cat", "dog""#), ("c.png", r#""dog", "dog""#)];
     let mut files: Vec<(&str, Vec<u8>)> =
         (0..).map(picture).zip(labels).map(|(bytes, (name, _))| (name, bytes)).collect();
     let rows = labels
-        .map(|(name, label)| format!("{{\"file_name\": \"{name}\", \"labels\": [\"{label}\"]}}\n"));
+        .map(|(name, label)| format!("{{\"file_name\": \"{name}\", \"labels\": [{label}]}}\n"));
     files.push(("metadata.jsonl", rows.concat().into_bytes()));
     let service = Service::of(&files).await;
     let map = service.map("").await;
-    assert_eq!(map["labels"], json!({"names": ["dog", "cat"], "values": [0, 0, 1]}), "{map}");
-    assert_eq!(map["tags"], json!({"names": [], "values": [null, null, null]}));
+    assert_eq!(
+        map["labels"],
+        json!({"names": ["dog", "cat", "rare"], "values": [[2], [0, 1], [0]]}),
+        "{map}"
+    );
+    assert_eq!(map["tags"], json!({"names": [], "values": [[], [], []]}));
     for issue in map["issues"].as_array().unwrap() {
         assert_eq!(issue["percents"].as_array().unwrap().len(), 3);
     }

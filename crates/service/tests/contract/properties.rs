@@ -128,7 +128,7 @@ fn cases() -> Vec<(Value, Expected)> {
         (file("path", "not_one_of", json!(["train/dog", "val"])), |it| {
             !it.path.starts_with("train/dog/") && !it.path.starts_with("val/")
         }),
-        (file("path", "contains", json!("cat/IMG")), |it| it.path.contains("cat/IMG")),
+        (file("path", "contains", json!("Cat/img")), |it| it.path.contains("cat/IMG")),
         (file("name", "is", json!("IMG 0[0-4].*")), |it| {
             it.name.starts_with("IMG 0") && it.name.as_bytes()[5] <= b'4'
         }),

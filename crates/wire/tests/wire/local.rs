@@ -57,7 +57,7 @@ fn the_remaining_time_follows_from_the_speed() {
 fn map() -> Value {
     json!({
         "media_count": 5, "media_ids": [ID], "paths": ["a.jpg"], "x": [12_500], "y": [5_000],
-        "labels": {"names": ["dog"], "values": [0]}, "tags": {"names": [], "values": [null]},
+        "labels": {"names": ["dog", "cat"], "values": [[0, 1]]}, "tags": {"names": [], "values": [[]]},
         "issues": [{"name": "blur", "percents": [80]}],
     })
 }
@@ -67,13 +67,13 @@ fn a_map_is_read_only_with_lists_of_equal_length() {
     let MediaMap { media, points, labels, tags, issues } = read_map(&map()).unwrap();
     assert_eq!((media, points.len()), (5, 1));
     assert_eq!((points[0].path.as_str(), points[0].position), ("a.jpg", [1.25, 0.5]));
-    assert_eq!((points[0].label, points[0].tag), (Some(0), None));
-    assert_eq!((labels, tags.is_empty()), (vec![SafeText::name("dog")], true));
+    assert_eq!((&points[0].labels[..], &points[0].tags[..]), (&[0, 1][..], &[][..]));
+    assert_eq!((labels, tags.is_empty()), (["dog", "cat"].map(SafeText::name).to_vec(), true));
     assert_eq!((issues[0].name.as_str(), &issues[0].percents[..]), ("blur", &[80][..]));
     assert_eq!(write_coordinate(1.25), 12_500);
     for (key, damage) in [
         ("x", json!([1, 2])),
-        ("labels", json!({"names": ["dog"], "values": [1]})),
+        ("labels", json!({"names": ["dog"], "values": [[0, 1]]})),
         ("issues", json!([{"name": "blur", "percents": []}])),
         ("media_ids", json!("x")),
     ] {

@@ -158,7 +158,7 @@ fn enrichment_warning(ctx: &DrawContext) -> String {
     let (results, data) = (&ctx.app.results, &ctx.app.service_data);
     let coverage = results.view().and_then(|view| {
         let dataset = view.search.dataset;
-        data.enrichment(dataset)?.caption_coverage(data.dataset(dataset)?.n_images)
+        data.enrichment(dataset)?.caption_coverage(data.dataset(dataset)?.media_count())
     });
     if let Some(coverage) = coverage {
         let is_rare = coverage.covered * 2 < coverage.all;

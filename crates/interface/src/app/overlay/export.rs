@@ -475,9 +475,8 @@ const MAX_ENTRIES: usize = 150;
 
 fn draw_dataset(rows: &mut FormRows<App>, form: &ExportForm) {
     let dataset = rows.ctx.app.service_data.dataset(form.dataset);
-    let count = dataset.and_then(|dataset| dataset.n_images);
-    let count = count.map(|count| grouped_with_noun(count, "image", "images"));
-    let count = count.unwrap_or_else(|| "the whole dataset".to_owned());
+    let count =
+        dataset.and_then(Dataset::media_text).unwrap_or_else(|| "the whole dataset".to_owned());
     rows.text(&count, rows.ctx.theme.dim);
 }
 

@@ -7,7 +7,7 @@ use std::{
 };
 
 use tessera_config::input::{Chord, Key};
-use tessera_model::{FolderEntry, FolderListing, search_form};
+use tessera_model::{FolderEntry, FolderListing, FolderQuery};
 use tui_input::{Input, InputRequest};
 
 use crate::{app::pane::cycle, drawing::ScrollState, file_uri::local_path_of_file_uri};
@@ -198,8 +198,10 @@ impl PathField {
         self.split().1
     }
 
-    pub(in crate::app) fn folder(&self, home: Option<&Path>) -> PathBuf {
-        expand_path(self.split().0, home)
+    /// Returns the query for the entries that may continue the path.
+    pub(in crate::app) fn query(&self, home: Option<&Path>) -> FolderQuery {
+        let (folder, prefix) = self.split();
+        FolderQuery { folder: expand_path(folder, home), prefix: prefix.to_owned() }
     }
 
     pub(super) fn path(&self, home: Option<&Path>) -> Option<PathBuf> {
@@ -210,15 +212,15 @@ impl PathField {
     /// Returns the entries that continue the typed name: an exact match first, then folders, then files. Hidden
     /// entries are returned only after a typed dot.
     pub(super) fn completions<'a>(&self, folder: &'a FolderListing) -> Vec<&'a FolderEntry> {
-        let (_, typed) = self.split();
-        let typed_form = search_form(typed);
+        let query = self.query(None);
+        let typed = query.prefix.as_str();
         let mut completions: Vec<&FolderEntry> = folder
             .entries
             .iter()
             .filter(|entry| {
                 let name = name(entry);
                 self.kind.offers(entry)
-                    && search_form(&name).starts_with(&typed_form)
+                    && query.accepts(&name)
                     && (typed.starts_with('.') || !name.starts_with('.'))
             })
             .collect();

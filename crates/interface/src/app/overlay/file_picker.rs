@@ -1,8 +1,6 @@
 //! Shows the picker of a path as a dialog, with a preview of the selected picture. The path is a query image, or fills
 //! the focused field of the form from which the picker was opened.
 
-use std::path::PathBuf;
-
 use tessera_model::{FolderListing, PictureSource};
 use tessera_picture::{Crop, PictureSubject, PictureView};
 
@@ -45,52 +43,29 @@ impl FilePicker {
         Self { picker, purpose: PickerPurpose::Field(form) }
     }
 
-    pub(in crate::app) fn folder(&self, setup: &Setup) -> PathBuf {
-        self.picker.path.folder(setup.home_dir.as_deref())
-    }
-
     fn listing<'a>(&self, app: &'a App) -> Option<&'a Remote<FolderListing>> {
-        app.service_data.folder_listing(&self.folder(&app.setup))
+        app.service_data.folder.listing_of(&self.picker.path.query(app.setup.home_dir.as_deref()))
     }
 
     pub fn candidates<'a>(&'a self, app: &'a App) -> Vec<PathCandidate<'a>> {
         self.picker.candidates(self.listing(app))
     }
 
-    /// Returns the file that Enter searches by: the selected candidate, or the typed path if there is no candidate.
-    fn selected_file(&self, app: &App) -> Option<PathBuf> {
-        let candidates = self.candidates(app);
-        let candidate = candidates.get(self.picker.cursor).map(|candidate| candidate.path());
-        candidate.or_else(|| self.picker.path.path(app.setup.home_dir.as_deref()))
-    }
-
-    /// Returns why the typed path cannot be a picture, once its folder was read and has no such file.
-    fn missing_reason(&self, app: &App) -> Option<String> {
-        let folder = self.listing(app)?;
-        if let Some(failure) = folder.failure() {
-            return Some(failure.to_string());
-        }
-        let is_missing = folder.value().is_some() && self.candidates(app).is_empty();
-        let typed = self.picker.path.text.value().trim();
-        is_missing.then(|| format!("no file has the path {}", SafeText::file_name(typed)))
-    }
-
     pub fn areas(area: Rect) -> PickerAreas {
         PickerAreas::new(inner_area(area))
     }
 
-    /// Searches by the picture, whose region is picked first if `pick_region` is set.
+    /// Searches by the selected candidate, whose region is picked first if `pick_region` is set. Without a candidate,
+    /// searches by the typed path, and stays open until its file is found, because files appear after a folder was read.
     fn search(&self, app: &mut App, pick_region: bool) -> KeyResult {
         let Some(view) = app.results.view() else { return KeyResult::Close };
         let search = Search { query: Query::Browse, ..view.search.clone() };
-        let selected =
-            self.selected_file(app).ok_or_else(|| "type the path of a picture".to_owned());
-        let file = match selected.and_then(|file| self.missing_reason(app).map_or(Ok(file), Err)) {
-            Ok(file) => file,
-            Err(reason) => {
-                app.outbox.notify(Level::Warning, reason);
-                return KeyResult::Stay;
-            }
+        let candidate = self.candidates(app).get(self.picker.cursor).map(|it| it.path());
+        let is_listed = candidate.is_some();
+        let typed = || self.picker.path.path(app.setup.home_dir.as_deref());
+        let Some(file) = candidate.or_else(typed) else {
+            app.outbox.notify(Level::Warning, "type the path of a picture");
+            return KeyResult::Stay;
         };
         let image = QueryImage::file(file);
         if pick_region {
@@ -99,7 +74,15 @@ impl FilePicker {
             app.panes.focus = Pane::Results;
             app.results.register_query_image(image, search, &mut app.outbox);
         }
-        KeyResult::Close
+        if is_listed { KeyResult::Close } else { KeyResult::Stay }
+    }
+
+    /// Closes the picker that waits for the file of a typed path.
+    pub(in crate::app) fn file_found(overlays: &mut Overlays) {
+        let picker = overlays.dialog::<Self>();
+        if picker.is_some_and(|picker| matches!(picker.purpose, PickerPurpose::Search)) {
+            overlays.close();
+        }
     }
 }
 
@@ -178,6 +161,9 @@ impl Dialog for FilePicker {
         match self.pictures(area, ctx.app).pop() {
             Some((area, picture)) => _ = ctx.draw_picture(area, picture.view, picture.canvas),
             None if areas.picture.is_empty() => {}
+            None if ctx.app.results.registering.is_some() => {
+                ctx.picture_placeholder(areas.picture, "loading the file");
+            }
             None => ctx.picture_placeholder(areas.picture, "no preview"),
         }
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use tessera_model::{
     AVAILABLE_MODELS, AvailableModel, Dataset, JobKind, ModelJob, ModelPlan,
-    text::{count_with_noun, format_bytes, grouped_with_noun},
+    text::{count_with_noun, format_bytes},
 };
 
 use crate::app::overlay::prelude::*;
@@ -28,7 +28,7 @@ const COLUMNS: u16 = 76;
 #[derive(Clone, Debug)]
 pub struct ModelConfirmation {
     pub dataset: JobDataset,
-    pub media: Option<u64>,
+    pub media: Option<String>,
     pub plan: ModelPlan,
 }
 
@@ -44,8 +44,7 @@ impl ModelConfirmation {
                 format!("Downloads {}, {bytes}.", count_with_noun(files as u64, "file", "files"))
             }
         };
-        let media = self.media.map(|media| grouped_with_noun(media, "image", "images"));
-        let media = media.unwrap_or_else(|| "the media".to_owned());
+        let media = self.media.as_deref().unwrap_or("the media");
         vec![
             first,
             format!("Then encodes {media} of {}, and searches again.", self.dataset.name),
@@ -126,7 +125,7 @@ pub fn handle_response(app: &mut App, lane: &Lane, result: Result<Payload, Failu
 
 fn open_confirmation(app: &mut App, plan: ModelPlan) {
     let Some(dataset) = app.dataset() else { return };
-    let media = dataset.n_images;
+    let media = dataset.media_text();
     let dataset = JobDataset { id: dataset.id, name: dataset.name.clone() };
     let confirmation = ModelConfirmation { dataset, media, plan };
     app.overlays.open_or_notify(confirmation, "the model", &mut app.outbox);
@@ -137,7 +136,7 @@ fn repeat_searches(app: &mut App, dataset: &Dataset) {
     app.service_data.enrichments.remove(&dataset.id);
     app.service_data.overviews.retain(|(of, _), _| *of != dataset.id);
     app.service_data.datasets.invalidate();
-    app.results.pages.invalidate(dataset.id, None);
+    app.reload_results(dataset.id, None);
     let text = format!("{}: pictures are found by what they show now", dataset.name);
     app.outbox.toast(text, &app.setup);
 }

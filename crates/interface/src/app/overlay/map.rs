@@ -85,6 +85,8 @@ pub struct MapView {
     pub color: MapColor,
     /// The classes that points are in, the most frequent name first. Rare names share a style.
     pub classes: Vec<MapClass>,
+    /// The number of points that have none of the colors of classes.
+    uncolored: usize,
     /// The class that is shown alone.
     pub only: Option<usize>,
     /// The position in the list of the shown point that is nearest to the cursor.
@@ -121,6 +123,7 @@ impl MapView {
             corner: None,
             color: MapColor::Label,
             classes: Vec::new(),
+            uncolored: 0,
             only: None,
             hovered: None,
         });
@@ -147,7 +150,7 @@ impl MapView {
         }
         view.map =
             Some(result.map(Arc::new).map_err(|failure| SafeText::detail(&failure.to_string())));
-        view.classes = view.count_classes();
+        view.count_classes();
         view.find_hovered(None);
         if let Some(position) = view.hovered().map(|point| point.position) {
             view.cursor = position;
@@ -158,21 +161,34 @@ impl MapView {
         self.map.as_ref()?.as_deref().ok()
     }
 
-    fn class_of(&self, map: &MediaMap, index: usize) -> Option<usize> {
-        let value = |value: Option<u32>| value.map(|it| it as usize);
-        match self.color {
-            MapColor::Label => value(map.points[index].label),
-            MapColor::Tag => value(map.points[index].tag),
-            MapColor::Issue(issue) => match map.issues.get(issue)?.percents[index] {
-                LIKELY.. => Some(0),
-                POSSIBLE.. => Some(1),
-                _ => None,
-            },
+    /// Returns the classes of a point, the most frequent first. A point with several labels is in several classes.
+    fn classes_of<'a>(&self, map: &'a MediaMap, index: usize) -> impl Iterator<Item = usize> + 'a {
+        let point = &map.points[index];
+        let (names, percent): (&[u32], u8) = match self.color {
+            MapColor::Label => (&point.labels, 0),
+            MapColor::Tag => (&point.tags, 0),
+            MapColor::Issue(issue) => {
+                (&[], map.issues.get(issue).map_or(0, |it| it.percents[index]))
+            }
+        };
+        let issue = match percent {
+            LIKELY.. => Some(0),
+            POSSIBLE.. => Some(1),
+            _ => None,
+        };
+        names.iter().map(|name| *name as usize).chain(issue)
+    }
+
+    /// Returns the position of the style of a point.
+    fn style_of(&self, map: &MediaMap, index: usize) -> usize {
+        match self.only.and_then(|only| self.classes.get(only)) {
+            Some(class) => class.style,
+            None => self.classes_of(map, index).next().map_or(OTHER, |class| class.min(OTHER)),
         }
     }
 
-    fn count_classes(&self) -> Vec<MapClass> {
-        let Some(map) = self.map() else { return Vec::new() };
+    fn count_classes(&mut self) {
+        let Some(map) = self.map() else { return };
         let names: Vec<String> = match self.color {
             MapColor::Label => map.labels.iter().map(ToString::to_string).collect(),
             MapColor::Tag => map.tags.iter().map(ToString::to_string).collect(),
@@ -181,19 +197,22 @@ impl MapView {
                 vec![format!("{name} from {LIKELY} %"), format!("from {POSSIBLE} %")]
             }
         };
-        let mut counts = vec![0; names.len() + 1];
-        for index in 0..map.points.len() {
-            let class = self.class_of(map, index).unwrap_or(names.len());
-            counts[class.min(names.len())] += 1;
-        }
         let others = names.len();
+        let mut counts = vec![0; names.len() + 1];
+        let mut uncolored = 0;
+        for index in 0..map.points.len() {
+            let mut classes = self.classes_of(map, index).peekable();
+            uncolored += usize::from(classes.peek().is_none_or(|class| *class >= OTHER));
+            counts[others] += usize::from(classes.peek().is_none());
+            classes.for_each(|class| counts[class] += 1);
+        }
         let all = names.into_iter().chain([OTHERS.to_owned()]).zip(counts).enumerate();
         let class = |(at, (name, points)): (usize, (String, usize))| MapClass {
             name,
             points,
             style: if at == others { OTHER } else { at.min(OTHER) },
         };
-        all.map(class).collect()
+        (self.classes, self.uncolored) = (all.map(class).collect(), uncolored);
     }
 
     /// Returns the class of the points without a name.
@@ -213,7 +232,8 @@ impl MapView {
         let others = self.others();
         points.filter(move |(index, _)| {
             let Some((only, map)) = only.zip(map) else { return true };
-            self.class_of(map, *index).unwrap_or(others) == only
+            let mut classes = self.classes_of(map, *index);
+            if only == others { classes.next().is_none() } else { classes.any(|it| it == only) }
         })
     }
 
@@ -302,7 +322,7 @@ impl MapView {
         let at = colors.iter().position(|color| *color == self.color).unwrap_or(0);
         if let Some(next) = colors.iter().cycle().nth(at + 1) {
             (self.color, self.only) = (*next, None);
-            self.classes = self.count_classes();
+            self.count_classes();
         }
     }
 
@@ -570,7 +590,7 @@ impl MapView {
         };
         let points = self.shown().map(|(index, point)| PlotPoint {
             position: point.position,
-            class: self.class_of(map, index).map_or(OTHER, |class| class.min(OTHER)),
+            class: self.style_of(map, index),
             is_marked: is_selected(point),
         });
         let marks = (!has_color(&styles)).then_some(&CLASS_MARKS);
@@ -599,7 +619,7 @@ impl MapView {
     }
 
     /// Returns the classes with their counts and the positions of their styles, or the class that is shown alone.
-    /// Classes without a style of their own are counted together.
+    /// Points without a color of their own are counted together.
     fn legend_classes(&self, max_cells: usize) -> Vec<(String, usize)> {
         let entry = |name: &str, points: usize, alone: &str, style: usize| {
             let end = format!(" {}  {alone}", group_digits(points as u64));
@@ -609,11 +629,10 @@ impl MapView {
         if let Some(class) = self.only.and_then(|only| self.classes.get(only)) {
             return vec![entry(&class.name, class.points, "alone; Esc shows all", class.style)];
         }
-        let (named, others): (Vec<_>, Vec<_>) =
-            self.classes.iter().partition(|class| class.style < OTHER);
-        let named = named.into_iter().map(|class| (class.name.as_str(), class.points, class.style));
-        let others = (OTHERS, others.iter().map(|class| class.points).sum(), OTHER);
-        let all = named.chain([others]).filter(|(_, points, _)| *points > 0);
+        let named = self.classes.iter().filter(|class| class.style < OTHER);
+        let named = named.map(|class| (class.name.as_str(), class.points, class.style));
+        let all =
+            named.chain([(OTHERS, self.uncolored, OTHER)]).filter(|(_, points, _)| *points > 0);
         all.map(|(name, points, style)| entry(name, points, "", style)).collect()
     }
 
@@ -638,12 +657,14 @@ impl MapView {
         point: &MapPoint,
     ) {
         let theme = ctx.theme;
-        let name = |names: &[SafeText], value: Option<u32>| {
-            names.get(value? as usize).map(ToString::to_string)
+        let names = |names: &[SafeText], of_point: &[u32], mark: &str| {
+            let named = of_point.iter().filter_map(|name| names.get(*name as usize));
+            let named: Vec<String> = named.map(|name| format!("{mark}{name}")).collect();
+            (!named.is_empty()).then(|| (named.join(", "), theme.text))
         };
         let mut facts = vec![(point.file_name().to_string(), theme.accent)];
-        facts.extend(name(&map.labels, point.label).map(|label| (label, theme.text)));
-        facts.extend(name(&map.tags, point.tag).map(|tag| (format!("# {tag}"), theme.text)));
+        facts.extend(names(&map.labels, &point.labels, ""));
+        facts.extend(names(&map.tags, &point.tags, "# "));
         if let (MapColor::Issue(issue), Some(index)) = (self.color, self.hovered) {
             let issue = &map.issues[issue];
             facts.push((format!("{} {} %", issue.name, issue.percents[index]), theme.text));

@@ -1,10 +1,13 @@
 //! Completes the path in the focused field of a form, and opens the picker for it. Come here to change what Tab and
 //! Ctrl-F do in such a field. A form takes part by implementing `Dialog::path_field` and `Dialog::set_path`.
 
-use std::path::PathBuf;
+use tessera_model::FolderQuery;
 
 use crate::app::overlay::prelude::*;
-use crate::app::overlay::{fields::Completion, file_picker::FilePicker};
+use crate::app::{
+    overlay::{fields::Completion, file_picker::FilePicker},
+    service_data::KnownFolder,
+};
 
 /// Handles a key in a field with a path. Returns the dialog if it has to handle the key itself.
 pub(super) fn path_field_key(
@@ -23,7 +26,7 @@ pub(super) fn path_field_key(
         return Some(dialog);
     }
     // An earlier listing may be out of date.
-    app.service_data.folder = None;
+    app.service_data.folder = KnownFolder::default();
     if opens_picker {
         app.overlays.open(FilePicker::of_field(dialog, field, &app.setup));
     } else {
@@ -37,12 +40,13 @@ pub(super) fn path_field_key(
 pub(in crate::app) fn complete_path(app: &mut App) {
     let Some(mut field) = app.overlays.completion.take() else { return };
     let Some(mut dialog) = app.overlays.open.take() else { return };
-    let listing = app.service_data.folder_listing(&field.folder(app.setup.home_dir.as_deref()));
+    let query = field.query(app.setup.home_dir.as_deref());
+    let listing = app.service_data.folder.listing_of(&query);
     let folder = listing.and_then(Remote::value);
     match folder.map_or(Completion::Complete, |folder| field.complete_in(folder)) {
         Completion::Extended => dialog.set_path(field.text.value()),
         Completion::Ambiguous => {
-            app.service_data.folder = None;
+            app.service_data.folder = KnownFolder::default();
             return app.overlays.open(FilePicker::of_field(dialog, field, &app.setup));
         }
         Completion::Complete => {
@@ -58,10 +62,8 @@ pub(super) fn typed_path(dialog: &dyn Dialog) -> Option<String> {
     dialog.path_field().map(|field| field.text.value().to_owned())
 }
 
-/// Returns the folder whose entries the open picker shows, or that a completion waits for.
-pub(in crate::app) fn folder_to_list(overlays: &Overlays, setup: &Setup) -> Option<PathBuf> {
-    match overlays.dialog::<FilePicker>() {
-        Some(picker) => Some(picker.folder(setup)),
-        None => Some(overlays.completion.as_ref()?.folder(setup.home_dir.as_deref())),
-    }
+/// Returns the query for the entries that the open picker shows, or that a completion waits for.
+pub(in crate::app) fn folder_to_list(overlays: &Overlays, setup: &Setup) -> Option<FolderQuery> {
+    let picked = overlays.dialog::<FilePicker>().map(|picker| &picker.picker.path);
+    Some(picked.or(overlays.completion.as_ref())?.query(setup.home_dir.as_deref()))
 }

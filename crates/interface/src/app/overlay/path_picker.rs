@@ -145,8 +145,11 @@ impl PathPicker {
         let count = candidates.len();
         let selected = candidates.get(self.cursor).and_then(|candidate| candidate.entry());
         let folder = selected.filter(|entry| entry.is_folder).cloned();
+        // The names that are not listed may continue the path differently.
+        let is_whole = listing.and_then(Remote::value).is_some_and(|folder| folder.omitted == 0);
+        let listed = candidates.iter().filter(|_| is_whole);
         let entries: Vec<FolderEntry> =
-            candidates.iter().filter_map(|candidate| candidate.entry().cloned()).collect();
+            listed.filter_map(|candidate| candidate.entry().cloned()).collect();
         match (chord.key, folder) {
             (Key::Esc, _) => return PickerKey::Close,
             (Key::Tab, _) if self.path.complete(&entries) => self.cursor = 0,
@@ -155,7 +158,7 @@ impl PathPicker {
                 self.enter_folder(&folder);
             }
             (Key::Enter, _) => return PickerKey::Choose,
-            (Key::Tab, None) if count > 0 => return PickerKey::TabOnFile,
+            (Key::Tab, None) if count > 0 && is_whole => return PickerKey::TabOnFile,
             (Key::Tab, None) => {}
             (key, _) => match rows_to_move(key) {
                 Some(by) => self.cursor = moved_cursor(self.cursor, by, count),
@@ -215,7 +218,8 @@ impl PathPicker {
         }
         let folder = listing.and_then(Remote::value);
         let candidates = self.candidates(listing);
-        if candidates.is_empty() {
+        let omitted = folder.map_or(0, |folder| folder.omitted);
+        if candidates.is_empty() && omitted == 0 {
             let text = match (folder, self.path.kind) {
                 (None, _) => " reading the folder",
                 (_, PathKind::Folder) => " no matching folder",
@@ -223,10 +227,10 @@ impl PathPicker {
             };
             return ctx.put(area, 0, &[(text, ctx.theme.dim)]);
         }
-        let omitted = folder.map_or(0, |folder| folder.omitted);
         let mut rows = Rect { height: area.height.saturating_sub(u16::from(omitted > 0)), ..area };
         if omitted > 0 {
-            let text = format!(" {} more not listed", group_digits(omitted as u64));
+            let omitted = group_digits(omitted as u64);
+            let text = format!(" {omitted} more; type to find them");
             ctx.put(area, rows.height, &[(text, ctx.theme.dim)]);
         }
         if let Some(&selected) = candidates.get(self.cursor) {

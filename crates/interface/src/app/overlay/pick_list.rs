@@ -62,7 +62,7 @@ pub struct PickItem {
     /// Whether the row is dimmed. Picking a disabled row explains why it is disabled.
     pub disabled: bool,
     /// Whether the cursor starts on this row.
-    current: bool,
+    pub current: bool,
     /// How often the row was picked. Among equal matches, the most picked row comes first.
     pub(super) picked: u32,
 }

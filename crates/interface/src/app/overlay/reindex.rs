@@ -1,6 +1,6 @@
 //! Asks for confirmation before a reindex, and lists the consequences.
 
-use tessera_model::{Operation, text::grouped_with_noun};
+use tessera_model::{Dataset, Operation};
 
 use crate::app::overlay::prelude::*;
 use crate::{app::jobs::start_reindex, job::JobDataset};
@@ -35,8 +35,7 @@ impl Dialog for ReindexConfirmation {
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
         let inside = ctx.dialog(area, &format!("Reindex {}", self.dataset_name));
         let (app, theme) = (ctx.app, ctx.theme);
-        let count = app.service_data.dataset(self.dataset).and_then(|dataset| dataset.n_images);
-        let count = count.map(|count| grouped_with_noun(count, "image", "images"));
+        let count = app.service_data.dataset(self.dataset).and_then(Dataset::media_text);
         let count = count.unwrap_or_else(|| "all media".to_owned());
         let has_selection =
             app.baskets.get(self.dataset).is_some_and(|basket| !basket.selection().is_empty());

@@ -180,6 +180,7 @@ pub fn needs_saved_views(app: &App) -> bool {
     let awaited = app.setup.start.view.is_some() && app.results.view().is_some();
     (listed || awaited || app.panes.focus == Pane::Query)
         && app.service_data.views.due(None).is_some()
+        && !app.tickets().is_open(&Lane::SaveState(StateKey::Views))
 }
 
 pub(in crate::app) fn saved_views_loaded(app: &mut App, result: LoadedState) {
@@ -196,8 +197,8 @@ pub(in crate::app) fn saved_views_loaded(app: &mut App, result: LoadedState) {
             app.outbox.notify(Level::Warning, format!("unknown view: {name}"));
         }
     }
-    let is_unfiltered = |palette: &CommandList| palette.list.filter.value().is_empty();
-    if CommandList::opened(&app.overlays, ListKind::Views).is_some() {
+    let is_unfiltered = |list: &CommandList| list.list.filter.value().is_empty();
+    if CommandList::opened(&app.overlays, ListKind::Views).is_some_and(is_unfiltered) {
         open_saved_views(app);
     } else if CommandList::opened(&app.overlays, ListKind::Palette).is_some_and(is_unfiltered) {
         open_palette(app);

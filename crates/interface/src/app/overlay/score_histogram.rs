@@ -32,8 +32,10 @@ pub struct ScoreHistogram {
     cut: i32,
     /// The start of the histogram, in thousandths.
     start: i32,
-    /// The end of the histogram, in thousandths. A cut at the end drops no results.
+    /// The end of the histogram or of the present limit, in thousandths. A cut at the end drops no results.
     end: i32,
+    /// Whether results at the cut are kept. A max distance keeps them, and a max score of captions does not.
+    keeps_cut: bool,
 }
 
 /// The areas inside the dialog.
@@ -62,7 +64,8 @@ impl ScoreHistogram {
     }
 
     pub fn keeps(&self, score: f64) -> bool {
-        self.limit().is_none_or(|limit| score < limit.value())
+        let is_kept = |limit: f64| score < limit || self.keeps_cut && score <= limit;
+        self.limit().is_none_or(|limit| is_kept(limit.value()))
     }
 
     /// Divides the loaded clusters at the limit.
@@ -128,6 +131,10 @@ impl ScoreHistogram {
         if let Some(score) = next {
             self.move_to(thousandths(score) + i32::from(more));
         }
+        // The score may be the cut itself.
+        if let Some(score) = next.filter(|score| !more && self.keeps(*score)) {
+            self.move_to(thousandths(score) - 1);
+        }
     }
 
     pub(in crate::app) fn open(overlays: &mut Overlays, results: &Results) {
@@ -135,10 +142,11 @@ impl ScoreHistogram {
             return;
         };
         let (start, end) = (thousandths(histogram.range.0), thousandths(histogram.range.1));
-        let cut = limit_of(&view.search).map_or(end, |limit| thousandths(limit.value()));
-        let mut plot = ScoreHistogram { cut: end, start, end };
-        plot.move_to(cut);
-        overlays.open(plot);
+        let limit = limit_of(&view.search).map(|limit| thousandths(limit.value()));
+        // All results may be far below the limit, or at it.
+        let (start, end) = limit.map_or((start, end), |it| (start.min(it), end.max(it + 1)));
+        let keeps_cut = matches!(view.search.query, Query::Similar(_));
+        overlays.open(ScoreHistogram { cut: limit.unwrap_or(end), start, end, keeps_cut });
     }
 
     /// Returns whether the cut of the open histogram drops a cluster.
@@ -218,11 +226,15 @@ impl Dialog for ScoreHistogram {
 
     fn accept(self: Box<Self>, app: &mut App) {
         let Some(search) = app.results.view().map(|view| view.search.clone()) else { return };
-        let limited = search.clone().with_max_score(self.limit());
+        let in_thousandths = |limit: Fraction| thousandths(limit.value());
+        if limit_of(&search).map(in_thousandths) == self.limit().map(in_thousandths) {
+            return;
+        }
+        let limited = search.with_max_score(self.limit());
         if limited.filters.len() > MAX_FILTERS {
             let text = format!("a search has at most {MAX_FILTERS} filters; remove one first");
             app.outbox.notify(Level::Warning, text);
-        } else if limited != search {
+        } else {
             app.open_search(Search { page: 0, ..limited });
         }
     }
@@ -282,7 +294,8 @@ impl ScoreHistogram {
         let (text, style) = if self.limit().is_some() {
             let score = format_score(self.cut_score());
             let kept = group_digits(kept.len() as u64);
-            (format!("{kept} of {loaded} below {score}"), theme.accent)
+            let side = if self.keeps_cut { "up to" } else { "below" };
+            (format!("{kept} of {loaded} {side} {score}"), theme.accent)
         } else {
             (format!("no limit: all {loaded} stay"), theme.text)
         };
@@ -299,7 +312,8 @@ impl ScoreHistogram {
     /// Draws a bar for each column, and the cut over the bars. Bars whose results are dropped are dimmed.
     fn draw_bars(&self, ctx: &mut DrawContext, plot: Rect, histogram: &Histogram) {
         let theme = ctx.theme;
-        let cut = self.limit().and_then(|limit| histogram.index_of(limit.value()));
+        let limit = self.limit().filter(|limit| limit.value() < histogram.range.1);
+        let cut = limit.and_then(|limit| histogram.index_of(limit.value()));
         let largest = histogram.largest_count();
         // A bar of one result stays visible beside a bar of many.
         let smallest = largest.div_ceil(8 * usize::from(plot.height.max(1)));

@@ -3,7 +3,7 @@
 //! a search. On any other deployment, every page is loaded and searched here.
 
 use tessera_model::{
-    FileOrder, Filter,
+    Dataset, FileOrder, Filter,
     text::grouped_with_noun,
     vql::{ColumnValue, FileProperty, Operator, Property},
 };
@@ -140,7 +140,7 @@ fn names_filter(text: &str) -> Option<Filter> {
 
 /// Returns the number of names of the open dataset with its noun: `12 340 names`.
 pub(crate) fn names_text(app: &App) -> String {
-    let count = app.dataset().and_then(|dataset| dataset.n_images);
+    let count = app.dataset().and_then(Dataset::file_count);
     count.map_or_else(|| "names".to_owned(), |count| grouped_with_noun(count, "name", "names"))
 }
 
@@ -171,12 +171,12 @@ pub(in crate::app) fn open_sort_list(app: &mut App) {
         PickItem::new(Command::Sort(order), order.name())
             .note(if is_whole && order.by != SortKey::Service { "of the loaded page" } else { "" })
             .unavailable(order_unavailable(&app.results, order))
-            .current(order == current && of_files.is_none())
+            .current(order == current && (of_files.is_none() || order != SortOrder::default()))
     });
     let whole = FileOrder::all().filter(|_| is_whole).map(|order| {
         PickItem::new(Command::SortFiles(order), order.description())
             .note("of the whole result")
-            .current(of_files == Some(order))
+            .current(of_files == Some(order) && current == SortOrder::default())
     });
     let title = match pane {
         Pane::Datasets => "Sort the datasets",
@@ -208,8 +208,8 @@ fn sorts_files(app: &App) -> bool {
 /// Loads the result again in an order of files, or in the order of the service.
 pub(in crate::app) fn sort_files(app: &mut App, order: Option<FileOrder>) {
     app.results.edit_view(|view| {
+        view.list_options.order = SortOrder::default();
         if view.search.order != order {
-            view.list_options.order = SortOrder::default();
             view.replace_search(Search { order, page: 0, ..view.search.clone() });
         }
     });

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use tessera_config::input::Action;
 use tessera_model::{
-    DatasetTag, Failure, Operation, is_same_name,
+    Dataset, DatasetTag, Failure, Operation, is_same_name,
     split::{Balance, Shares, SplitPlan},
     tag::REJECTED,
     text::{group_digits, grouped_with_noun},
@@ -113,7 +113,7 @@ impl SplitForm {
     /// Says how many media items each set will have, or what is wrong with the form.
     fn preview(&self, app: &App) -> Result<String, String> {
         let plan = self.plan(app)?;
-        let all = app.service_data.dataset(self.dataset).and_then(|dataset| dataset.n_images);
+        let all = app.service_data.dataset(self.dataset).and_then(Dataset::media_count);
         let skipped: Vec<u64> = self.tags_to_skip(app)?.iter().map(|tag| tag.count).collect();
         let rest =
             all.map(|all| skipped.iter().fold(all, |rest, count| rest.saturating_sub(*count)));

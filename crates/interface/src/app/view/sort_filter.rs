@@ -97,10 +97,11 @@ pub fn filter_and_sort_datasets<'a>(
 ) -> Vec<&'a Dataset> {
     let needle = search_form(&options.filter);
     let matches = |dataset: &&Dataset| search_form(dataset.name.as_str()).contains(&needle);
+    let size = |dataset: &Dataset| dataset.media_count().or(dataset.file_count());
     let mut visible: Vec<&Dataset> = list.iter().filter(matches).collect();
     sort(&mut visible, options.order, |by, a, b| match by {
         SortKey::Name => by_name(a.name.as_str(), b.name.as_str()),
-        SortKey::Size => b.n_images.cmp(&a.n_images),
+        SortKey::Size => size(b).cmp(&size(a)),
         SortKey::Status => a.status.cmp(&b.status),
         SortKey::Service | SortKey::Score => Ordering::Equal,
     });

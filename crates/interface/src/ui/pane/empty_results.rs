@@ -2,7 +2,7 @@
 
 use tessera_config::DeploymentKind;
 use tessera_model::{
-    EnrichmentModel, EntityType, Failure, ModelStatus, Query, QueryText,
+    Dataset, EnrichmentModel, EntityType, Failure, ModelStatus, Query, QueryText,
     text::{capitalize, grouped_with_noun},
 };
 
@@ -117,7 +117,7 @@ fn caption_lines(ctx: &DrawContext, text: &QueryText, view: &View) -> Vec<String
     let app = ctx.app;
     let mut lines = vec![format!("Nothing matches “{}”.", text.as_str())];
     let known = app.service_data().enrichment(view.search.dataset);
-    let media = app.service_data().dataset(view.search.dataset).and_then(|it| it.n_images);
+    let media = app.service_data().dataset(view.search.dataset).and_then(Dataset::media_count);
     let coverage = known.and_then(|known| known.caption_coverage(media));
     let is_local = app.has_local_service();
     if let Some(coverage) = coverage {

@@ -40,7 +40,7 @@ fn compare(
             format!("{item} ~ {}", text(conditions, &regex))
         }
         PropertyValue::Text(wanted) if filter.operator() == Operator::Contains => {
-            format!("strpos({item}, {}) > 0", text(conditions, wanted))
+            format!("strpos(lower({item}), lower({})) > 0", text(conditions, wanted))
         }
         PropertyValue::Text(wanted) => format!("{item} = {}", text(conditions, wanted)),
         PropertyValue::Number(number) => {
