@@ -1,6 +1,6 @@
 //! Parses the command line, and runs a command or the interface.
 
-use std::{hint, process};
+use std::{hint, os::unix::net::UnixStream, process};
 
 use tessera::{
     cli::{self, CheckResult, Cli, CliCommand, CliError, Context, InterfaceCommand, TerminalInfo},
@@ -11,6 +11,7 @@ use tessera::{
     },
 };
 use tessera_interface::drawing::{picture_layer::ColorDepth, theme::Theme};
+use tokio::runtime::Builder;
 
 mod launcher;
 
@@ -29,7 +30,10 @@ fn main() {
     keep_freed_memory();
     // Without the handler, a write beyond the limit ends the process, as it does in other programs.
     let _ = process_signals::survive_file_size_limit();
-    match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+    // The runtime panics without the pair of sockets by which it learns of signals, which sandboxes may refuse.
+    let sockets = UnixStream::pair();
+    let runtime = sockets.and_then(|_| Builder::new_multi_thread().enable_all().build());
+    match runtime {
         Ok(runtime) => runtime.block_on(run_command_line()),
         Err(error) => {
             let machine = cli::parse_args().global.is_machine();

@@ -3,7 +3,8 @@
 
 use std::{collections::HashSet, ffi::OsString, pin::pin};
 
-use clap::{Arg, Command, CommandFactory as _, FromArgMatches as _, Parser, ValueEnum};
+use clap::{Arg, Command, CommandFactory as _, FromArgMatches as _, Parser, ValueEnum, ValueHint};
+use tessera_config::expand_home;
 use tokio::time::timeout;
 
 use super::help::with_examples;
@@ -219,6 +220,7 @@ const OPEN: &str = "open";
 /// Parses the arguments. A folder in place of a command stands for `open` with this folder, and a folder in place of a
 /// dataset stands for `--folder`.
 fn parse(mut arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
+    expand_home_in_options(&mut arguments);
     let matches_of = |words: Vec<OsString>| definition().try_get_matches_from(words);
     let matches = matches_of(arguments.clone()).or_else(|error| {
         let Some(position) = help::folder_position(&error, &arguments) else { return Err(error) };
@@ -233,6 +235,32 @@ fn parse(mut arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
     dataset_folder::replace_dataset_option(&mut line.global, &matches);
     line.global.prefer_typed(&matches);
     Ok(line)
+}
+
+/// Expands `~/` after the `=` of an option that takes a path, because shells expand it only at the start of a word.
+fn expand_home_in_options(arguments: &mut [OsString]) {
+    for argument in arguments.iter_mut().take_while(|argument| *argument != "--") {
+        let option = argument.to_str().and_then(|text| text.strip_prefix("--")?.split_once('='));
+        let Some((option, path)) = option.filter(|(_, path)| path.starts_with("~/")) else {
+            continue;
+        };
+        if takes_path(&definition(), option) {
+            let mut expanded = OsString::from(format!("--{option}="));
+            expanded.push(expand_home(path.into()));
+            *argument = expanded;
+        }
+    }
+}
+
+/// Whether a command or one of its subcommands has this option for the path of a file or folder.
+fn takes_path(command: &Command, option: &str) -> bool {
+    let is_path = |argument: &Arg| {
+        let hint = argument.get_value_hint();
+        argument.get_long() == Some(option)
+            && matches!(hint, ValueHint::AnyPath | ValueHint::FilePath | ValueHint::DirPath)
+    };
+    command.get_arguments().any(is_path)
+        || command.get_subcommands().any(|command| takes_path(command, option))
 }
 
 /// Returns the command line. An empty variable counts as unset, as in every other place.
@@ -389,6 +417,19 @@ mod tests {
     #[test]
     fn clap_accepts_the_command_line() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_home_folder_is_expanded_in_options_for_paths() {
+        let home = expand_home("~/".into()).display().to_string();
+        let typed =
+            ["--archive=~/a b.zip", "--files-from=~/x", "--to=~/x", "--name=~/x", "--", "--to=~/x"];
+        let mut arguments = typed.map(OsString::from);
+        expand_home_in_options(&mut arguments);
+        let expanded = arguments.map(|it| it.to_str().unwrap().replace(&home, "HOME/"));
+        let expected = ["--archive=HOME/a b.zip", "--files-from=HOME/x", "--to=HOME/x"];
+        assert_eq!(expanded[..3], expected);
+        assert_eq!(expanded[3..], typed[3..], "other values and arguments stay");
     }
 
     /// Clap reads an option that has the ID of a global option as the global option, so their types

@@ -25,14 +25,15 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 pub(crate) use secret_locations::locations_with_keyring;
 pub use secret_locations::{SecretLocation, SecretLocations};
 
-/// Disables core dumps. On Linux, this also stops other processes of the same user from reading the
-/// memory.
+/// Disables core dumps. On Linux, this also stops other processes of the same user from reading the memory, which alone
+/// is enough in a sandbox that refuses changes of limits.
 pub fn forbid_core_dumps() -> io::Result<()> {
-    setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
+    let forbidden = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
     #[cfg(target_os = "linux")]
-    {
+    let forbidden = {
         use rustix::process::{DumpableBehavior, set_dumpable_behavior};
-        set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
-    }
-    Ok(())
+        let _ = forbidden;
+        set_dumpable_behavior(DumpableBehavior::NotDumpable)
+    };
+    forbidden.map_err(Into::into)
 }

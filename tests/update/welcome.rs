@@ -51,7 +51,11 @@ fn screen(state: &Welcome, depth: Option<ColorDepth>) -> WelcomeScreen<'_> {
 
 /// Draws the screen and returns what can be clicked.
 fn drawn(welcome: &Welcome) -> (MouseTargets, Buffer) {
-    let mut buffer = Buffer::empty(Rect::new(0, 0, 120, 30));
+    drawn_in(welcome, (120, 30))
+}
+
+fn drawn_in(welcome: &Welcome, (width, height): (u16, u16)) -> (MouseTargets, Buffer) {
+    let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
     let theme = Theme::built_in(ThemeName::Dark, ColorDepth::Palette16).unwrap();
     let mut mouse = MouseTargets::default();
     screen(welcome, None).draw(&theme, &mut buffer, &mut mouse);
@@ -328,4 +332,23 @@ fn the_cover_of_the_selected_place_is_beside_the_box_where_there_is_room() {
     screen(&welcome, None).draw(&theme, &mut buffer, &mut MouseTargets::default());
     let left = buffer.area.positions().find(|at| buffer[*at].symbol() == "╭").unwrap();
     assert_eq!(left.x, (118 - 84) / 2, "without pictures, the box is in the middle");
+}
+
+#[test]
+fn a_small_terminal_shows_what_is_selected_and_the_hints_or_what_is_needed() {
+    let mut welcome = Welcome::new(None);
+    for (option, key) in WelcomeOption::ALL.into_iter().zip(["up", "down", "down", "down"]) {
+        press(&mut welcome, key);
+        let word = option.title().split(' ').nth(1).unwrap();
+        for size in [(30, 8), (40, 12)] {
+            let (mouse, buffer) = drawn_in(&welcome, size);
+            let (column, row) = find(&buffer, word);
+            let clicked =
+                mouse.clicked(Event::Mouse(Mouse { column, row, kind: MouseKind::Click }));
+            assert_eq!(clicked, Event::Key(Chord::plain(Key::Enter)), "{option:?} {size:?}");
+            assert_eq!(find(&buffer, "Enter select").1, size.1 - 1);
+        }
+    }
+    let (_, buffer) = drawn_in(&welcome, (60, 7));
+    find(&buffer, "tessera needs 30x8 cells; this terminal has 60x7");
 }

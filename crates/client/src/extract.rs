@@ -80,8 +80,8 @@ pub fn extract(
     let target = TargetFolder::open(folder, existing, sharing)
         .map_err(|error| disk_failure(folder, &error))?;
     // The originals are looked up only if copies of them have no room.
-    check_room(&target.root, folder, contents.size)
-        .or_else(|_| check_room(&target.root, folder, target.missing_room(contents.size)))?;
+    check_room(folder, contents.size)
+        .or_else(|_| check_room(folder, target.missing_room(contents.size)))?;
     let mut extraction = target
         .extract_all(open_archive()?, folder)
         .map_err(|error| into_failure(archive, error))?;

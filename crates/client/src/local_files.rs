@@ -56,7 +56,9 @@ pub fn link_archive(
     let mode = tessera_files::shared_temporary(target).and_then(|file| file.as_file().metadata());
     let shared =
         mode.and_then(|mode| tessera_files::set_file_mode(&File::open(&link)?, mode.mode()));
-    shared.map_err(refused)?;
+    if shared.is_err() {
+        return Ok(None);
+    }
     let named = match existing {
         ExistingFile::Keep => tessera_files::publish_new(link, target),
         ExistingFile::Replace => link.persist(target).map_err(|failed| failed.error),

@@ -7,7 +7,7 @@
 use std::{
     fs::{self, File},
     io,
-    os::{fd::AsFd, unix::fs::MetadataExt as _},
+    os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
 };
 
@@ -60,7 +60,7 @@ impl PartFile {
     }
 
     pub(super) fn check_room(&self, missing: u64) -> Result<(), Failure> {
-        check_room(self.file.get_ref(), &self.path, missing)
+        check_room(&self.path, missing)
     }
 
     pub(super) async fn append(&mut self, chunk: &[u8]) -> Result<(), Failure> {
@@ -196,14 +196,12 @@ pub(super) fn disk_failure(path: &Path, error: &io::Error) -> Failure {
     }
 }
 
-/// Checks that the disk of `open` has room for `missing` more bytes and a reserve.
-pub(super) fn check_room(open: impl AsFd, path: &Path, missing: u64) -> Result<(), Failure> {
-    let space = rustix::fs::fstatvfs(open).map_err(|error| disk_failure(path, &error.into()))?;
-    let free = space.f_bavail.saturating_mul(space.f_frsize);
+/// Checks that the disk of `path` has room for `missing` more bytes and a reserve. A disk that does not report its
+/// space may have room.
+pub(super) fn check_room(path: &Path, missing: u64) -> Result<(), Failure> {
     let needed = missing.saturating_add(missing / 20).saturating_add(MIN_FREE_BYTES);
-    if missing == 0 || free >= needed {
-        return Ok(());
-    }
+    let free = tessera_files::free_space(path).filter(|free| missing > 0 && *free < needed);
+    let Some(free) = free else { return Ok(()) };
     let reason = too_little_room(needed, free);
     Err(local_failure(path, &reason).with_remedy(FREE_SPACE_REMEDY))
 }
@@ -223,6 +221,15 @@ mod tests {
     fn a_disk_with_too_little_room_shows_different_numbers() {
         let expected = "2 MiB are needed, with a reserve, but only 1 MiB are free";
         assert_eq!(too_little_room((1 << 20) + 2, (1 << 20) + 1), expected);
+    }
+
+    #[test]
+    fn a_disk_that_does_not_report_its_space_may_have_room() {
+        let folder = tempfile::tempdir().unwrap();
+        check_room(folder.path(), 0).unwrap();
+        assert!(check_room(folder.path(), u64::MAX).is_err());
+        // The file system of processes has no blocks.
+        check_room(Path::new("/proc"), u64::MAX).unwrap();
     }
 
     #[test]

@@ -47,17 +47,21 @@ impl FileAttributes {
         Ok(attributes)
     }
 
-    /// Gives a file these attributes and a time, as far as its file system keeps them and this user may set them.
-    pub(crate) fn give_to(&self, file: &File, modified: i64) -> io::Result<()> {
+    /// Gives a file these attributes and a time, as far as its file system keeps them and this user may set them. File
+    /// systems refuse each of them with many errors, and a file without them still has all bytes of the original. The
+    /// permissions come last, so a file that does not get them stays private.
+    pub(crate) fn give_to(&self, file: &File, modified: i64) {
         for (name, value) in &self.extended {
-            if_kept(fsetxattr(file, name.as_slice(), value, XattrFlags::empty()))?;
+            let _ = fsetxattr(file, name.as_slice(), value, XattrFlags::empty());
         }
         if let Some((user, group)) = self.owner {
             // Only the superuser gives files away.
             let _ = fchown(file, Some(Uid::from_raw(user)), Some(Gid::from_raw(group)));
         }
-        set_modified(file, modified)?;
-        self.mode.map_or(Ok(()), |mode| set_file_mode(file, mode))
+        let _ = set_modified(file, modified);
+        if let Some(mode) = self.mode {
+            let _ = set_file_mode(file, mode);
+        }
     }
 }
 
@@ -91,17 +95,17 @@ fn read_extended(file: &File) -> io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
     Ok(extended)
 }
 
-/// Turns the error for an attribute that is gone, that may not be copied, or that the file system does not keep, into
+/// Turns the error for an attribute that is gone, that may not be read, or that the file system does not keep, into
 /// `None`.
 fn if_kept<T>(result: Result<T, Errno>) -> io::Result<Option<T>> {
     match result {
         Err(
             Errno::NODATA
+            | Errno::NOSYS
             | Errno::NOTSUP
             | Errno::PERM
             | Errno::ACCESS
             | Errno::INVAL
-            | Errno::NOSPC
             | Errno::TOOBIG
             | Errno::RANGE,
         ) => Ok(None),

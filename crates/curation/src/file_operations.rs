@@ -15,8 +15,8 @@ use rustix::{
 };
 use serde::{Deserialize, Serialize};
 use tessera_files::{
-    TEMPORARY_PREFIX, create_shared_dir_durably, parent_dir, private_file, share_blocks, sync_dir,
-    synced,
+    TEMPORARY_PREFIX, create_shared_dir_durably, is_link_refused, parent_dir, private_file,
+    share_blocks, sync_dir, synced,
 };
 
 use crate::{file_attributes::FileAttributes, plan::LinkKind};
@@ -149,11 +149,19 @@ fn remove_verified(path: &Path, other: &Path) -> io::Result<()> {
 
 /// Renames a file, and fails if the new name exists.
 pub(crate) fn rename_new(source: &Path, target: &Path) -> io::Result<()> {
-    let renamed = match renameat_with(CWD, source, CWD, target, RenameFlags::NOREPLACE) {
-        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => link_and_remove(source, target),
-        renamed => renamed.map_err(Into::into),
+    let renamed = renameat_with(CWD, source, CWD, target, RenameFlags::NOREPLACE);
+    let renamed = match renamed.map_err(io::Error::from) {
+        Err(error) if is_link_refused(&error) && !is_about_disks(&error, source, target) => {
+            link_and_remove(source, target)
+        }
+        renamed => renamed,
     };
     renamed.map_err(|error| explain_name(error, source, target))
+}
+
+/// Whether a rename failed because its names are on two disks, which the names in one folder never are.
+fn is_about_disks(error: &io::Error, source: &Path, target: &Path) -> bool {
+    error.kind() == ErrorKind::CrossesDevices && parent_dir(source) != parent_dir(target)
 }
 
 /// Says that a disk cannot hold a new name. File systems call such a name missing or an invalid argument.
@@ -172,11 +180,7 @@ fn explain_name(error: io::Error, source: &Path, target: &Path) -> io::Error {
 /// Renames a file on a file system whose rename would replace the target.
 fn link_and_remove(source: &Path, target: &Path) -> io::Result<()> {
     match fs::hard_link(source, target) {
-        Err(error)
-            if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::Unsupported) =>
-        {
-            return rename_to_reserved(source, target);
-        }
+        Err(error) if is_link_refused(&error) => return rename_to_reserved(source, target),
         linked => linked?,
     }
     let remove = || {
@@ -371,7 +375,7 @@ pub(crate) fn fill_file(
         CopyKind::Bytes => drop(io::copy(&mut from, &mut to)?),
         CopyKind::SharedBlocks => share_blocks(&to, &from)?,
     }
-    attributes.give_to(&to, modified)?;
+    attributes.give_to(&to, modified);
     synced(to.sync_all())?;
     if hash_of(temporary)? != hash_of(source)? || FileContent::of(source)? != before {
         return Err(io::Error::other("it changed while it was copied"));

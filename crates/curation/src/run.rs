@@ -126,13 +126,16 @@ fn follows_done_step(journal: &Journal, number: usize) -> bool {
     entries.any(|entry| journal.states.get(entry.step) == Some(&StepState::Done))
 }
 
-/// Records the hash of a sidecar that goes to another disk, so that the sidecar is recognized without its exact time.
+/// Records the hash of a sidecar that is copied, so that the copy is recognized without the exact time, which the disk
+/// may not keep.
 fn record_hash(journal: &mut Journal, number: usize) -> io::Result<()> {
     let Step { operation, source, target, content, .. } = &journal.steps[number];
-    if content.hash.is_some()
-        || !matches!(operation, Operation::Move | Operation::Copy)
-        || is_on_disk_of(source, target)
-    {
+    let is_copied = match operation {
+        Operation::Copy => true,
+        Operation::Move => !is_on_disk_of(source, target),
+        _ => false,
+    };
+    if content.hash.is_some() || !is_copied {
         return Ok(());
     }
     // A file that is gone or has changed fails in its step.

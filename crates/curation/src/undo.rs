@@ -213,5 +213,6 @@ fn separate(kind: LinkKind, step: &Step, temporary: &Path) -> io::Result<Reverte
 
 /// Gives a file the time and attributes that it had before the action.
 fn restore_attributes(step: &Step) -> io::Result<()> {
-    step.attributes.give_to(&fs::File::open(&step.source)?, step.content.modified)
+    step.attributes.give_to(&fs::File::open(&step.source)?, step.content.modified);
+    Ok(())
 }

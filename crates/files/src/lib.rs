@@ -20,8 +20,8 @@ pub use private::{
 };
 pub use rotating_file::RotatingFile;
 pub use weak_file_system::{
-    Guarantee, check_writable, lock, missing_guarantees, publish_new, set_file_mode, share_blocks,
-    share_lock, sync_dir, synced, try_lock, try_lock_shared,
+    Guarantee, check_writable, is_link_refused, lock, missing_guarantees, publish_new,
+    set_file_mode, share_blocks, share_lock, sync_dir, synced, try_lock, try_lock_shared,
 };
 
 use std::{
@@ -52,10 +52,16 @@ pub fn error_name(error: &io::Error) -> String {
 /// The space that a program needs to read a database, in bytes.
 const MIN_FREE_SPACE: u64 = 64 << 10;
 
+/// Returns the free bytes of the disk of a file or folder. `None` means unknown: some file systems of networks and FUSE
+/// do not report their space, or report a disk without blocks.
+pub fn free_space(path: &Path) -> Option<u64> {
+    let disk = rustix::fs::statvfs(path).ok().filter(|disk| disk.f_blocks > 0)?;
+    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
 /// Whether the disk of a folder has no space even for small files.
 pub fn is_disk_full(folder: &Path) -> bool {
-    let disk = rustix::fs::statvfs(folder);
-    disk.is_ok_and(|it| it.f_bavail.saturating_mul(it.f_frsize) < MIN_FREE_SPACE)
+    free_space(folder).is_some_and(|free| free < MIN_FREE_SPACE)
 }
 
 /// Returns the folder of a file, which is the current folder for a bare file name.
@@ -71,6 +77,17 @@ mod tests {
     fn every_error_of_the_system_has_a_name() {
         assert_eq!(error_name(&io::Error::from_raw_os_error(24)), "Too many open files");
         assert_eq!(error_name(&io::Error::other("/home/me/secret.png")), "other error");
+    }
+
+    #[test]
+    fn a_disk_that_does_not_report_its_space_is_not_full() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(free_space(folder.path()).is_some());
+        // The file system of processes has no blocks, and a missing folder no disk.
+        for unknown in ["/proc", "/nonexistent"] {
+            let folder = Path::new(unknown);
+            assert_eq!((free_space(folder), is_disk_full(folder)), (None, false), "{unknown}");
+        }
     }
 
     #[test]

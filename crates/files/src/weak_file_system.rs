@@ -22,8 +22,17 @@ use super::{
 const WITHOUT_LOCKS: &[Errno] = &[Errno::NOLCK, Errno::INVAL];
 /// The errors of a file system that cannot sync a folder or a file.
 const WITHOUT_SYNC: &[Errno] = &[Errno::INVAL, Errno::BADF, Errno::ISDIR, Errno::NOTTY];
-/// The errors of a file system with neither hard links nor a rename that refuses to replace a file.
-const WITHOUT_LINKS: &[Errno] = &[Errno::PERM, Errno::INVAL, Errno::MLINK, Errno::ACCESS];
+/// The errors of a new name that every file system returns, because they are about the name, its folder or the space.
+const ABOUT_NAMES: &[Errno] = &[
+    Errno::EXIST,
+    Errno::NOENT,
+    Errno::NOTDIR,
+    Errno::ISDIR,
+    Errno::LOOP,
+    Errno::NAMETOOLONG,
+    Errno::NOSPC,
+    Errno::DQUOT,
+];
 
 fn is_missing(error: &io::Error, errors: &[Errno]) -> bool {
     error.kind() == ErrorKind::Unsupported
@@ -92,10 +101,14 @@ pub fn publish_new(temporary: TempPath, target: &Path) -> io::Result<()> {
     let Err(refused) = temporary.persist_noclobber(target) else { return Ok(()) };
     // A temporary path removes its file when it is dropped.
     let path = refused.path.keep().map_err(|failed| failed.error)?;
-    if !is_missing(&refused.error, WITHOUT_LINKS) {
-        return Err(refused.error);
-    }
-    rename_if_free(&path, target)
+    if is_link_refused(&refused.error) { rename_if_free(&path, target) } else { Err(refused.error) }
+}
+
+/// Whether a plain rename can succeed after this error of a hard link, or of a rename that replaces no file. File
+/// systems without these refuse them with many errors, such as `PERM`, `ROFS`, `XDEV` and `IO`. If the cause is another
+/// one, the plain rename fails, too.
+pub fn is_link_refused(error: &io::Error) -> bool {
+    Errno::from_io_error(error).is_some_and(|found| !ABOUT_NAMES.contains(&found))
 }
 
 /// Renames a file if its new name is free. Another program could take the name between the check and the renaming, so
@@ -243,6 +256,16 @@ mod tests {
         if !is_own(&fs::metadata("/").unwrap()) {
             assert!(if_changeable(refused(Errno::PERM), || fs::metadata("/")).is_err());
         }
+    }
+
+    #[test]
+    fn only_errors_about_the_new_name_are_final() {
+        let is_refused = |errno: Errno| is_link_refused(&errno.into());
+        let refusals =
+            [Errno::PERM, Errno::ROFS, Errno::XDEV, Errno::IO, Errno::NOTTY, Errno::MLINK];
+        assert!(refusals.into_iter().all(is_refused));
+        assert!(!ABOUT_NAMES.iter().copied().any(is_refused));
+        assert!(!is_link_refused(&ErrorKind::AlreadyExists.into()));
     }
 
     #[test]

@@ -101,8 +101,7 @@ fn runs_python() -> bool {
 /// Returns nothing if the space cannot be found out, because the folder itself is checked elsewhere.
 fn check_space(data: &Path) -> Option<CheckResult> {
     let existing = data.ancestors().find(|folder| folder.exists())?;
-    let disk = rustix::fs::statvfs(existing).ok()?;
-    Some(space_result(disk.f_bavail.saturating_mul(disk.f_frsize)))
+    tessera_files::free_space(existing).map(space_result)
 }
 
 fn space_result(free: u64) -> CheckResult {

@@ -171,6 +171,21 @@ fn copies_and_links_leave_the_originals_and_can_be_removed_again() {
 }
 
 #[test]
+fn copies_are_removed_again_from_a_disk_that_keeps_no_times() {
+    let desk = Desk::new();
+    let originals = desk.originals();
+    let before = desk.files();
+    desk.run(&planned(FileAction::Copy(desk.layout(true)), &originals));
+    for name in ["a.jpg", "a.txt", "sub/b.jpg"] {
+        let copy = File::open(desk.root.join("target/deep").join(name)).unwrap();
+        copy.set_modified(SystemTime::now() + Duration::from_hours(1)).unwrap();
+    }
+    let undone = desk.undo();
+    assert_eq!((undone.done, undone.failed.len()), (4, 0), "{undone:?}");
+    assert_eq!(desk.files(), before);
+}
+
+#[test]
 fn a_copy_keeps_extended_attributes() {
     let desk = Desk::new();
     let originals = desk.originals();

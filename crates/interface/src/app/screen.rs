@@ -14,6 +14,14 @@ use crate::app::{Effect, Mouse};
 /// The smallest screen that anything is drawn on (columns, rows).
 pub const MIN_SCREEN: (u16, u16) = (30, 8);
 
+/// Returns what a screen shows that is too small for anything else.
+pub(crate) fn too_small_text((width, height): (u16, u16)) -> Option<String> {
+    let (columns, rows) = MIN_SCREEN;
+    let sentence =
+        || format!("tessera needs {columns}x{rows} cells; this terminal has {width}x{height}");
+    (width < columns || height < rows).then(sentence)
+}
+
 /// The smallest screen with pictures (columns, rows).
 pub const MIN_PICTURE_SCREEN: (u16, u16) = (60, 16);
 
@@ -45,7 +53,7 @@ impl Screen {
 
     /// Returns whether the screen is too small to draw anything.
     pub fn is_too_small(&self) -> bool {
-        self.size.0 < MIN_SCREEN.0 || self.size.1 < MIN_SCREEN.1
+        too_small_text(self.size).is_some()
     }
 
     /// Returns whether there are enough cells for pictures beside the text.

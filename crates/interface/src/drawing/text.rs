@@ -5,6 +5,7 @@ use ratatui::{
     layout::Rect,
     style::Style,
     text::{Line, Span},
+    widgets::{Paragraph, Widget as _, Wrap},
 };
 use tessera_config::input::{Chord, Key};
 use tessera_model::text::truncate;
@@ -49,6 +50,11 @@ impl<S> Painter<'_, S> {
         for (row, line) in (0..area.height).zip(&fitted) {
             self.buf.set_line(area.x, area.y + row, line, area.width);
         }
+    }
+
+    /// Fills the screen with a text from the top.
+    pub(crate) fn paragraph(&mut self, text: &str) {
+        Paragraph::new(text).wrap(Wrap { trim: true }).render(self.buf.area, self.buf);
     }
 
     /// Draws lines in full from the top. The first lines may be scrolled out.
@@ -313,6 +319,10 @@ pub struct ScrollState {
 
 impl ScrollState {
     pub(crate) const END: Self = Self { offset: 0, from_end: true };
+
+    pub(crate) fn from_start(offset: usize) -> Self {
+        Self { offset, from_end: false }
+    }
 
     /// Returns the first line on screen. `last` is the first line when the end of the text is on screen.
     pub(crate) fn top(self, last: usize) -> usize {

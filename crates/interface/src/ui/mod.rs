@@ -16,13 +16,13 @@ pub use tile::tag_marks;
 use ratatui::{
     buffer::Buffer,
     layout::{Position, Rect},
-    widgets::{Clear, Paragraph, Widget, Wrap},
+    widgets::{Clear, Widget},
 };
 use tessera_config::input::Action;
 use tessera_model::SafeText;
 
 use crate::{
-    app::{App, DrawContext, Event, Mouse, MouseKind, screen::MIN_SCREEN},
+    app::{App, DrawContext, Event, Mouse, MouseKind, screen::too_small_text},
     drawing::{ClickTarget, MouseTargets, PictureLayer, Theme},
 };
 
@@ -79,8 +79,8 @@ pub fn draw_with_texts(
     let covered: Vec<Rect> = overlay.into_iter().chain(above).chain(explained).collect();
     layer.begin_frame(&covered);
     let mut ctx = DrawContext { app, theme, buf, layer, mouse };
-    if app.screen().is_too_small() {
-        return draw_too_small(&mut ctx);
+    if let Some(sentence) = too_small_text(app.screen().size) {
+        return ctx.paragraph(&sentence);
     }
     if app.viewer().is_some() {
         viewer::viewer(&mut ctx);
@@ -124,13 +124,4 @@ fn draw_panes(ctx: &mut DrawContext) {
     if ctx.app.jump_mode() {
         bars::jump_letters(ctx);
     }
-}
-
-fn draw_too_small(ctx: &mut DrawContext) {
-    let (width, height) = ctx.app.screen().size;
-    let (columns, rows) = MIN_SCREEN;
-    let sentence =
-        format!("tessera needs {columns}x{rows} cells; this terminal has {width}x{height}");
-    let area = Rect { x: 0, y: 0, width, height };
-    Paragraph::new(sentence).wrap(Wrap { trim: true }).render(area, ctx.buf);
 }

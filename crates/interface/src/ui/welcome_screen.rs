@@ -1,7 +1,7 @@
 //! Draws the welcome screen: the choice of a deployment, its form, and the result of the connection
 //! test.
 
-use std::path::Path;
+use std::{ops::Range, path::Path};
 
 use ratatui::{
     buffer::Buffer,
@@ -17,6 +17,7 @@ use crate::ui::prelude::*;
 use crate::{
     app::{
         overlay::path_picker::{PathPicker, PickerAreas},
+        screen::too_small_text,
         welcome::{ConnectionAttempt, SecretInput, Welcome, WelcomeField, WelcomeOption},
     },
     drawing::{
@@ -44,11 +45,23 @@ pub struct WelcomeScreen<'a> {
 struct StepLines {
     lines: Vec<Line<'static>>,
     clicks: Vec<(usize, ClickTarget)>,
+    /// The lines of what is selected, which are on screen even if others are not.
+    selected: Range<usize>,
 }
 
 impl StepLines {
     fn text(&mut self, line: impl Into<Line<'static>>) {
         self.lines.push(line.into());
+    }
+
+    /// Notes that the next `count` lines are selected.
+    fn select_next(&mut self, count: usize) {
+        self.selected = self.lines.len()..self.lines.len() + count;
+    }
+
+    /// Returns the rows of the first `count` lines.
+    fn rows(&self, count: usize, cells: usize) -> usize {
+        self.lines[..count].iter().map(|line| rows_of_line(line, cells)).sum()
     }
 
     fn clickable(&mut self, line: impl Into<Line<'static>>, target: ClickTarget) {
@@ -65,11 +78,14 @@ impl WelcomeScreen<'_> {
         let layer = &mut PictureLayer::new(GraphicsSettings { in_tmux: false, color_depth });
         let mut ctx = Painter { app: self.state, theme, buf, layer, mouse };
         let screen = ctx.buf.area;
+        if let Some(sentence) = too_small_text((screen.width, screen.height)) {
+            return ctx.paragraph(&sentence);
+        }
         let width = screen.width.min(84);
         let step = self.step_lines(theme, width);
-        // The box is at least as high as the first step, so that it does not move.
+        // The box is at least as high as the first step, so that it does not move. The hints are below.
         let rows = u16::try_from(step.lines.len() + 4).unwrap_or(u16::MAX);
-        let height = rows.max(16).min(screen.height);
+        let height = rows.max(16).min(screen.height - 1);
         let (x, y) = ((screen.width - width) / 2, (screen.height - height) / 3);
         let recent = &self.state.recent;
         let has_covers = recent.iter().any(|(recent, _)| recent.cover.pixels().is_some());
@@ -86,11 +102,9 @@ impl WelcomeScreen<'_> {
             Some(picker) => self.draw_picker(&mut ctx, picker, area),
             None => draw_step(&mut ctx, area, &step),
         }
-        if area.bottom() < screen.bottom() {
-            let hints = Rect { y: area.bottom(), height: 1, ..area };
-            ctx.put(hints, 0, &[(self.hints(), theme.dim)]);
-            make_clickable(&mut ctx, hints, self.hints());
-        }
+        let hints = Rect { y: area.bottom(), height: 1, ..area };
+        ctx.put(hints, 0, &[(self.hints(), theme.dim)]);
+        make_clickable(&mut ctx, hints, self.hints());
     }
 
     fn step_lines(self, theme: &Theme, width: u16) -> StepLines {
@@ -139,11 +153,13 @@ fn draw_step(ctx: &mut Painter<Welcome>, area: Rect, step: &StepLines) {
         .title(Line::styled(" Welcome to tessera ", ctx.theme.accent));
     let inside = block.inner(area);
     block.render(area, ctx.buf);
-    ctx.scrolled_lines(inside, &step.lines, ScrollState::default());
     let cells = usize::from(inside.width);
+    let below = step.rows(step.selected.end, cells).saturating_sub(usize::from(inside.height));
+    let hidden = below.min(step.rows(step.selected.start, cells));
+    ctx.scrolled_lines(inside, &step.lines, ScrollState::from_start(hidden));
     for (index, target) in &step.clicks {
-        let above: usize = step.lines[..*index].iter().map(|line| rows_of_line(line, cells)).sum();
-        let Ok(above) = u16::try_from(above) else { continue };
+        let above = step.rows(*index, cells).checked_sub(hidden).map(u16::try_from);
+        let Some(Ok(above)) = above else { continue };
         let row = Rect { y: inside.y.saturating_add(above), height: 1, ..inside };
         ctx.click(row.intersection(inside), *target);
     }
@@ -202,6 +218,9 @@ fn target_lines(welcome: &Welcome, theme: &Theme, width: usize) -> StepLines {
             Span::styled(format!("{name}  "), style),
             Span::styled(facts, theme.dim),
         ]);
+        if index == welcome.cursor {
+            step.select_next(1);
+        }
         step.clickable(line, row_target(welcome, index));
     }
     if !welcome.recent.is_empty() {
@@ -216,6 +235,9 @@ fn target_lines(welcome: &Welcome, theme: &Theme, width: usize) -> StepLines {
             Span::styled(format!("{} ", index + 1), theme.key),
             Span::styled(option.title(), style),
         ]);
+        if row == welcome.cursor {
+            step.select_next(2);
+        }
         step.clickable(title, row_target(welcome, row));
         let description = Line::styled(format!("       {}", option.description()), theme.dim);
         step.clickable(description, row_target(welcome, row));
@@ -239,6 +261,9 @@ fn form_lines(welcome: &Welcome, option: WelcomeOption, theme: &Theme, cells: u1
         line.extend(field_value(welcome, field, focused, theme, usize::from(cells)));
         let changes = focused && welcome.has_focused_choice();
         let change = ClickTarget::Key(Chord::plain(Key::Right));
+        if focused {
+            step.select_next(1);
+        }
         step.clickable(line, if changes { change } else { ClickTarget::Item(index) });
     }
     if option == WelcomeOption::Hosted {

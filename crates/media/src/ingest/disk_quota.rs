@@ -18,8 +18,8 @@ const CLAIM_BYTES: u64 = 16 << 20;
 #[derive(Clone)]
 pub struct DiskQuota(Arc<QuotaState>);
 
-/// Returns the free bytes of the disk of a folder.
-type FreeSpace = dyn Fn(&Path) -> io::Result<u64> + Send + Sync;
+/// Returns the free bytes of the disk of a folder, or `None` if the disk does not report them.
+type FreeSpace = dyn Fn(&Path) -> Option<u64> + Send + Sync;
 
 struct QuotaState {
     reserved: u64,
@@ -36,22 +36,20 @@ impl Default for DiskQuota {
 
 impl DiskQuota {
     pub fn with_reserve(reserved: u64) -> Self {
-        Self::new(reserved, |folder| {
-            let disk = rustix::fs::statvfs(folder)?;
-            Ok(disk.f_bavail.saturating_mul(disk.f_frsize))
-        })
+        Self::new(reserved, tessera_files::free_space)
     }
 
     pub fn new(
         reserved: u64,
-        free_space: impl Fn(&Path) -> io::Result<u64> + Send + Sync + 'static,
+        free_space: impl Fn(&Path) -> Option<u64> + Send + Sync + 'static,
     ) -> Self {
         let (free_space, claimed) = (Box::new(free_space), Mutex::default());
         Self(Arc::new(QuotaState { reserved, free_space, claimed }))
     }
 
-    /// Returns the number of bytes that can still be written to `folder`.
-    pub fn available(&self, folder: &Path) -> io::Result<u64> {
+    /// Returns the number of bytes that can still be written to `folder`. `None` means unknown, and a write then fails
+    /// only when the disk itself is full.
+    pub fn available(&self, folder: &Path) -> Option<u64> {
         let claimed = *self.0.claimed();
         self.0.available(folder, claimed)
     }
@@ -67,8 +65,8 @@ impl QuotaState {
         self.claimed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn available(&self, folder: &Path, claimed: u64) -> io::Result<u64> {
-        Ok((self.free_space)(folder)?.saturating_sub(self.reserved).saturating_sub(claimed))
+    fn available(&self, folder: &Path, claimed: u64) -> Option<u64> {
+        Some((self.free_space)(folder)?.saturating_sub(self.reserved).saturating_sub(claimed))
     }
 }
 
@@ -106,7 +104,7 @@ impl SpaceClaim {
         // The space that was claimed before has been written by now, so the disk already counts it as used.
         *all -= self.claimed;
         (self.claimed, self.unused) = (0, 0);
-        let available = self.quota.0.available(&self.folder, *all)?;
+        let available = self.quota.0.available(&self.folder, *all).unwrap_or(u64::MAX);
         if available < bytes {
             return Err(ErrorKind::StorageFull.into());
         }
@@ -171,7 +169,7 @@ mod tests {
     fn disk(free: u64, reserved: u64) -> (DiskQuota, Arc<AtomicU64>) {
         let used = Arc::new(AtomicU64::new(0));
         let on_disk = used.clone();
-        let quota = DiskQuota::new(reserved, move |_| Ok(free - on_disk.load(Ordering::SeqCst)));
+        let quota = DiskQuota::new(reserved, move |_| Some(free - on_disk.load(Ordering::SeqCst)));
         (quota, used)
     }
 
@@ -203,6 +201,13 @@ mod tests {
         assert_eq!(quota.available(Path::new("")).unwrap(), 84 * MIB);
         drop(claim);
         assert_eq!(quota.available(Path::new("")).unwrap(), 100 * MIB);
+    }
+
+    #[test]
+    fn a_disk_that_does_not_report_its_space_is_written_until_it_is_full() {
+        let quota = DiskQuota::new(RESERVED_BYTES, |_| None);
+        assert_eq!(quota.available(Path::new("")), None);
+        quota.claim_in(Path::new("")).take(usize::MAX).unwrap();
     }
 
     #[test]

@@ -2,9 +2,13 @@
 //! values. XML that declares entities is refused. Everything that costs the parser much
 //! time or memory is limited.
 
-use std::{collections::BTreeMap, fmt};
+use std::{
+    collections::BTreeMap,
+    fmt,
+    io::{self, Cursor, Read},
+};
 
-use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use encoding_rs::{Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use roxmltree::{Document, Error, ParsingOptions};
 use serde::{
     Deserialize, Deserializer,
@@ -217,21 +221,103 @@ const DECLARATION_BYTES: usize = 256;
 /// that an XML document declares. A text without either is UTF-8, or Windows-1252 if nothing beyond ASCII in it is
 /// UTF-8. Damaged bytes of a UTF-8 text, and texts in unknown encodings, stay as they are.
 pub(crate) fn to_utf8(mut bytes: Vec<u8>) -> Vec<u8> {
-    let (encoding, mark) = Encoding::for_bom(&bytes)
-        .unwrap_or_else(|| (utf_16_without_mark(&bytes).unwrap_or_else(|| guess(&bytes)), 0));
+    let (decoder, mark) = wide_decoder(&bytes);
+    if let Some(mut decoder) = decoder {
+        return decoder.decode(&bytes[mark..], true).into_bytes();
+    }
+    let encoding = if mark > 0 { UTF_8 } else { guess(&bytes) };
     if encoding == UTF_8 {
         bytes.drain(..mark);
         return bytes;
     }
-    encoding.decode_without_bom_handling(&bytes[mark..]).0.into_owned().into_bytes()
+    encoding.decode_without_bom_handling(&bytes).0.into_owned().into_bytes()
 }
 
-/// Returns the encoding of a text that begins with an ASCII character in two bytes. No other text begins with a zero.
-fn utf_16_without_mark(bytes: &[u8]) -> Option<&'static Encoding> {
-    match bytes {
-        [1..=0x7f, 0, ..] => Some(UTF_16LE),
-        [0, 1..=0x7f, ..] => Some(UTF_16BE),
-        _ => None,
+/// Reads a text in parts as UTF-8 without its byte order mark. Texts that are not in Unicode stay as they are.
+pub(crate) fn utf8_reader(mut file: impl Read + 'static) -> io::Result<Box<dyn Read>> {
+    let mut head = Vec::new();
+    file.by_ref().take(MARK_BYTES).read_to_end(&mut head)?;
+    let (decoder, mark) = wide_decoder(&head);
+    let file = Cursor::new(head.split_off(mark)).chain(file);
+    Ok(match decoder {
+        Some(decoder) => Box::new(WideText { file, decoder, text: Cursor::default() }),
+        None => Box::new(file),
+    })
+}
+
+/// The length of the longest byte order mark.
+const MARK_BYTES: u64 = 4;
+
+/// Returns the decoder of a text in UTF-16 or UTF-32, and the length of the byte order mark of any text. A text in
+/// these encodings without a mark begins with an ASCII character, and no other text begins with a zero.
+fn wide_decoder(head: &[u8]) -> (Option<WideDecoder>, usize) {
+    use WideDecoder::{Utf16, Utf32};
+    match head {
+        [0xff, 0xfe, 0, 0, ..] => (Some(Utf32(u32::from_le_bytes)), 4),
+        [0, 0, 0xfe, 0xff, ..] => (Some(Utf32(u32::from_be_bytes)), 4),
+        [1..=0x7f, 0, 0, 0, ..] => (Some(Utf32(u32::from_le_bytes)), 0),
+        [0, 0, 0, 1..=0x7f, ..] => (Some(Utf32(u32::from_be_bytes)), 0),
+        [0xff, 0xfe, ..] => (Some(Utf16(UTF_16LE.new_decoder_without_bom_handling())), 2),
+        [0xfe, 0xff, ..] => (Some(Utf16(UTF_16BE.new_decoder_without_bom_handling())), 2),
+        [1..=0x7f, 0, ..] => (Some(Utf16(UTF_16LE.new_decoder_without_bom_handling())), 0),
+        [0, 1..=0x7f, ..] => (Some(Utf16(UTF_16BE.new_decoder_without_bom_handling())), 0),
+        [0xef, 0xbb, 0xbf, ..] => (None, 3),
+        _ => (None, 0),
+    }
+}
+
+/// Decodes the encodings of Unicode in which every character has several bytes.
+enum WideDecoder {
+    Utf16(Decoder),
+    /// Returns the number of a character.
+    Utf32(fn([u8; 4]) -> u32),
+}
+
+impl WideDecoder {
+    /// Decodes the next part of a text, which ends after a whole character unless it is the last one.
+    fn decode(&mut self, bytes: &[u8], is_last: bool) -> String {
+        match self {
+            Self::Utf16(decoder) => {
+                let length = decoder.max_utf8_buffer_length(bytes.len());
+                let mut text = String::with_capacity(length.unwrap_or_default());
+                let _ = decoder.decode_to_string(bytes, &mut text, is_last);
+                text
+            }
+            Self::Utf32(number) => {
+                let number = |character: &[u8]| character.try_into().ok().map(*number);
+                let character = |bytes: &[u8]| number(bytes).and_then(char::from_u32);
+                let characters = bytes.chunks(4).map(character);
+                characters.map(|it| it.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
+            }
+        }
+    }
+}
+
+/// The number of bytes that are decoded at once, which is a multiple of all lengths of a character.
+const DECODED_BYTES: u64 = 64 << 10;
+
+/// A text that is decoded while it is read.
+struct WideText<R> {
+    file: R,
+    decoder: WideDecoder,
+    text: Cursor<Vec<u8>>,
+}
+
+impl<R: Read> Read for WideText<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let length = self.text.read(out)?;
+            if length > 0 || out.is_empty() {
+                return Ok(length);
+            }
+            let mut bytes = Vec::new();
+            self.file.by_ref().take(DECODED_BYTES).read_to_end(&mut bytes)?;
+            if bytes.is_empty() {
+                return Ok(0);
+            }
+            let is_last = (bytes.len() as u64) < DECODED_BYTES;
+            self.text = Cursor::new(self.decoder.decode(&bytes, is_last).into_bytes());
+        }
     }
 }
 
@@ -308,13 +394,30 @@ mod tests {
         }
     }
 
+    fn utf_32(text: &str, order: fn(u32) -> [u8; 4]) -> Vec<u8> {
+        text.chars().flat_map(|c| order(c.into())).collect()
+    }
+
     #[test]
     fn a_byte_order_mark_and_zeros_decide() {
-        assert_eq!(decoded("\u{feff}Möbel".as_bytes()), "Möbel");
-        for order in [u16::to_le_bytes, u16::to_be_bytes] {
-            assert_eq!(decoded(&utf_16("\u{feff}Möbel", order)), "Möbel");
-            assert_eq!(decoded(&utf_16("a;Möbel", order)), "a;Möbel");
+        // The text is longer than what is decoded at once, and the first part ends within a character of UTF-16.
+        let text = format!("a{}", "🎉ö".repeat(20_000));
+        for text in ["Möbel", &text] {
+            let marked = format!("\u{feff}{text}");
+            let mut encoded = vec![marked.clone().into_bytes()];
+            for text in [text, &marked] {
+                encoded.extend([u16::to_le_bytes, u16::to_be_bytes].map(|it| utf_16(text, it)));
+                encoded.extend([u32::to_le_bytes, u32::to_be_bytes].map(|it| utf_32(text, it)));
+            }
+            for bytes in encoded {
+                assert!(decoded(&bytes) == text, "{:?}", &bytes[..4]);
+                let mut read = String::new();
+                utf8_reader(Cursor::new(bytes)).unwrap().read_to_string(&mut read).unwrap();
+                assert!(read == text);
+            }
         }
+        let damaged = [&utf_32("ab", u32::to_le_bytes)[..], &[0, 0xd8, 0, 0, b'c']].concat();
+        assert_eq!(decoded(&damaged), "ab\u{fffd}\u{fffd}");
         assert_eq!(decoded(b""), "");
         assert_eq!(decoded(b"\xEF\xBB\xBF"), "");
     }

@@ -155,7 +155,7 @@ pub(crate) async fn read_form(
     let limit = SizeLimit { bytes: MAX_UPLOAD_BYTES, message: TOO_LARGE };
     let declared = content_length(&request);
     let mut parts = MultipartForm::open(request, limit).await?;
-    if declared > Some(disk.available(uploads).map_err(storage_problem)?) {
+    if disk.available(uploads).is_some_and(|available| declared > Some(available)) {
         return Err(storage_problem(ErrorKind::StorageFull.into()));
     }
     let claim = disk.claim_in(uploads);

@@ -42,15 +42,17 @@ async fn metrics(State(app): State<AppState>) -> Response {
     let is_ready = app.readiness().await.is_ok();
     let sampled = app.spawn_blocking(|deployment| {
         let (tasks, leases) = (deployment.unfinished_tasks()?, deployment.lease_counts()?);
-        Ok((tasks, leases, deployment.available_disk_space()?))
+        Ok((tasks, leases, deployment.available_disk_space()))
     });
     let sampled = sampled.await;
     let mut registry = Registry::with_prefix("tessera");
     register_service(&mut registry, &app, is_ready, sampled.is_ok());
     register_cache(&mut registry, app.deployment.indexes.usage());
     if let Ok((tasks, leases, disk)) = sampled {
-        let help = "What uploads and exports may still write without touching the reserve";
-        registry.register_with_unit("disk_available", help, Unit::Bytes, gauge(disk));
+        if let Some(disk) = disk {
+            let help = "What uploads and exports may still write without touching the reserve";
+            registry.register_with_unit("disk_available", help, Unit::Bytes, gauge(disk));
+        }
         register_tasks(&mut registry, &tasks);
         register_leases(&mut registry, &leases);
     }

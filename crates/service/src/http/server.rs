@@ -184,9 +184,17 @@ async fn run_connection<E>(connection: impl Future<Output = Result<(), E>>, slot
     }
 }
 
-/// Raises the number of files that this process may open as far as the system allows, and returns it. Many systems
-/// start programs with a limit of 1024 files, which is as many as there can be connections.
+/// The number of files that many systems let a program open, which is as many as there can be connections.
+const USUAL_OPEN_FILES: usize = 1024;
+
+/// Raises the number of files that this process may open as far as the system allows, and returns it.
 fn open_file_limit() -> usize {
+    // In a sandbox that refuses every call about limits, reading a limit would panic, and only setting one fails. The
+    // program has turned core dumps off already.
+    let no_dumps = Rlimit { current: Some(0), maximum: Some(0) };
+    if setrlimit(Resource::Core, no_dumps).is_err() {
+        return USUAL_OPEN_FILES;
+    }
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     // If the limit cannot be raised, the current one is used.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });

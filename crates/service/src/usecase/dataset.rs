@@ -222,9 +222,8 @@ impl Deployment {
         Ok(self.store.read(lease::counts)?)
     }
 
-    /// Returns the number of bytes that uploads and exports may still write.
-    pub(crate) fn available_disk_space(&self) -> Result<u64, ServiceError> {
-        let available = self.settings.disk.available(&self.store.exports_dir());
-        available.map_err(ServiceError::export_file)
+    /// Returns the number of bytes that uploads and exports may still write, or `None` if the disk does not report it.
+    pub(crate) fn available_disk_space(&self) -> Option<u64> {
+        self.settings.disk.available(&self.store.exports_dir())
     }
 }

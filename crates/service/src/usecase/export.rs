@@ -154,9 +154,8 @@ impl Deployment {
 
     /// Fails if nothing more can be written to the folder of exports.
     pub(super) fn require_disk_space(&self) -> Result<(), ServiceError> {
-        let available = self.settings.disk.available(&self.store.exports_dir());
-        match available.map_err(ServiceError::export_file)? {
-            0 => Err(ServiceError::no_space()),
+        match self.available_disk_space() {
+            Some(0) => Err(ServiceError::no_space()),
             _ => Ok(()),
         }
     }

@@ -173,15 +173,15 @@ impl Deployment {
         let (features, thumbnail) = self.features_of(dataset, file, region)?;
         let id = MediaId(Uuid::new_v4());
         let image = StoredQueryImage { entity, level, features, thumbnail };
-        let max_images = self.max_query_images()?;
+        let max_images = self.max_query_images();
         self.store.write(|tx| query_image::put(tx, dataset, id, &image, max_images))?;
         Ok(id)
     }
 
     /// Returns how many query images are kept. Without free disk space, a query image replaces the oldest ones.
-    fn max_query_images(&self) -> Result<u32, ServiceError> {
+    fn max_query_images(&self) -> u32 {
         let [usual, without_space] = MAX_QUERY_IMAGES;
-        Ok(if self.available_disk_space()? > 0 { usual } else { without_space })
+        if self.available_disk_space() == Some(0) { without_space } else { usual }
     }
 
     /// Returns the features of a picture that searches compare, and its thumbnail. If the user's own model rejects the

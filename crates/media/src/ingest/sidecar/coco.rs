@@ -129,7 +129,7 @@ impl CocoFile<'_> {
     ) -> Result<ListEnd, String> {
         let unreadable = |cause| unreadable(&cause);
         let file = self.folder.open_file(self.sidecar).map_err(unreadable)?;
-        let file = file.take(MAX_STREAMED_BYTES);
+        let file = documents::utf8_reader(file.take(MAX_STREAMED_BYTES)).map_err(unreadable)?;
         let names = [IMAGES, CATEGORIES, ANNOTATIONS];
         Ok(read_list(file, &names, list, earlier_lists(&self.lists, list), is_whole, take))
     }

@@ -122,8 +122,7 @@ struct ColumnOrder([Option<usize>; COLUMNS.len()]);
 
 impl ColumnOrder {
     fn parse(header: &str) -> Self {
-        let names: Vec<&str> =
-            header.trim_start_matches('\u{FEFF}').split(',').map(str::trim).collect();
+        let names: Vec<&str> = header.split(',').map(str::trim).collect();
         Self(COLUMNS.map(|column| names.iter().position(|name| *name == column)))
     }
 

@@ -4,7 +4,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     ffi::OsStr,
-    io::{self, BufReader, ErrorKind, Read as _, Take},
+    io::{self, BufReader, ErrorKind, Read},
     mem,
     path::{Path, PathBuf},
     sync::Arc,
@@ -20,8 +20,8 @@ use super::{
     file_index::FileIndex,
 };
 use crate::ingest::{
-    OriginalFiles, SourceFile,
-    documents::{self, to_utf8},
+    OriginalFiles,
+    documents::{self, to_utf8, utf8_reader},
     file_names::printable_path,
     parquet_images::parquet_source,
     read_error_name,
@@ -138,19 +138,15 @@ impl<'a> SidecarReader<'a> {
         self.report_problem(path, too_large(limit));
     }
 
-    /// Opens a file that is read in parts. A file that is unreadable or larger than `limit` is reported as a problem.
-    pub fn open(
-        &mut self,
-        path: &Path,
-        limit: u64,
-    ) -> Option<BufReader<Take<Box<dyn SourceFile>>>> {
+    /// Opens a text that is read in parts, as UTF-8 if it is in Unicode. A file that is unreadable or larger than `limit` is reported as a problem.
+    pub fn open(&mut self, path: &Path, limit: u64) -> Option<BufReader<Box<dyn Read>>> {
         let open = || {
             self.check_pointer(path)?;
             let file = self.folder.open_file(path)?;
             if file.length()? > limit {
                 Err(too_large(limit).into())
             } else {
-                Ok(BufReader::new(file.take(limit)))
+                Ok(BufReader::new(utf8_reader(file.take(limit))?))
             }
         };
         open().map_err(|why| self.report_unread(path, why)).ok()

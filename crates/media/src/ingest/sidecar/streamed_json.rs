@@ -16,7 +16,6 @@ const MAX_ELEMENT_BYTES: usize = 8 << 20;
 const CHUNK_BYTES: usize = 64 << 10;
 const TOO_LARGE: &str = "an item is larger than 8 MiB";
 const INVALID: &str = "invalid JSON";
-const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// What a document turned out to be.
 pub(super) struct ListEnd {
@@ -77,7 +76,6 @@ impl<R: Read> Values<R> {
         &mut self,
         mut each: impl FnMut(&mut Self, String) -> Result<bool, String>,
     ) -> Result<(), String> {
-        self.skip_mark()?;
         self.expect(b'{')?;
         if self.token()? == b'}' {
             return Ok(());
@@ -85,7 +83,7 @@ impl<R: Read> Values<R> {
         loop {
             let mut name = Vec::new();
             self.value(Some(&mut name))?;
-            let name = serde_json::from_slice(&name).map_err(|_| INVALID)?;
+            let name = serde_json::from_slice(&documents::to_utf8(name)).map_err(|_| INVALID)?;
             self.expect(b':')?;
             if !each(self, name)? || !self.has_more(b'}')? {
                 return Ok(());
@@ -173,16 +171,6 @@ impl<R: Read> Values<R> {
         }
     }
 
-    fn skip_mark(&mut self) -> Result<(), String> {
-        let mut first = Vec::new();
-        let mark = BYTE_ORDER_MARK.len();
-        let read = self.file.by_ref().take(mark as u64).read_to_end(&mut first);
-        read.map_err(|cause| cause.to_string())?;
-        self.chunk[..first.len()].copy_from_slice(&first);
-        (self.start, self.end) = if first == BYTE_ORDER_MARK { (0, 0) } else { (0, first.len()) };
-        Ok(())
-    }
-
     /// Reads the next chunk. Returns `false` at the end of the file.
     fn fill(&mut self) -> Result<bool, String> {
         let read = loop {
@@ -196,9 +184,10 @@ impl<R: Read> Values<R> {
     }
 }
 
-/// Passes an element to `take`. What Python writes although it is not JSON is replaced.
+/// Passes an element to `take`. An element decides for itself whether it is Windows-1252, because the document is not
+/// kept. What Python writes although it is not JSON is replaced.
 fn take_element(element: Vec<u8>, take: &mut dyn FnMut(&RawValue)) -> Result<(), String> {
-    let text = String::from_utf8(element).map_err(|_| NOT_UTF_8)?;
+    let text = String::from_utf8(documents::to_utf8(element)).map_err(|_| NOT_UTF_8)?;
     let text = documents::repaired(text);
     take(serde_json::from_str(&text).map_err(|_| INVALID)?);
     Ok(())
@@ -286,7 +275,7 @@ mod tests {
 
     #[test]
     fn the_elements_of_a_list_are_read_without_the_rest() {
-        let text = "\u{feff} {\"a\": [[1, 2], \"]\\\"\"], \"b\": {\"a\": [9]},\n \"list\" : [ 4 ,\
+        let text = " {\"a\": [[1, 2], \"]\\\"\"], \"b\": {\"a\": [9]},\n \"list\" : [ 4 ,\
                     {\"x\": [NaN, \"NaN\"]}, \"\\\\\", [] ], \"a\": tru";
         let (found, elements, end) = read(text, "list", 0, false);
         assert_eq!((found.len(), end), (2, Ok(())));

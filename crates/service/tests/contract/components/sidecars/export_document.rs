@@ -31,6 +31,26 @@ fn items_are_found_in_images_and_by_their_paths() {
 }
 
 #[test]
+fn an_export_is_read_in_every_encoding_of_a_sidecar() {
+    let items = json!([{"file_path": "1.jpg", "metadata_items": caption("Möbel")}]);
+    let text = json!({"media_items": items}).to_string();
+    let utf_16 = |bytes: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(bytes).collect();
+    for bytes in [
+        format!("\u{feff}{text}").into_bytes(),
+        utf_16(u16::to_le_bytes),
+        utf_16(u16::to_be_bytes),
+        text.chars().flat_map(|c| u32::from(c).to_le_bytes()).collect::<Vec<u8>>(),
+        text.chars().map(|c| u8::try_from(c).unwrap()).collect(),
+    ] {
+        let folder = TestFolder::with_media(&["1.jpg"]);
+        folder.write("metadata.json", &bytes);
+        let found = folder.descriptions();
+        assert_eq!(found, [describe("1.jpg", "Möbel", "", "", "")], "{:?}", &bytes[..4]);
+        assert!(folder.read_sidecars().problems.is_empty());
+    }
+}
+
+#[test]
 fn wrong_items_are_named_and_the_others_count() {
     let folder = TestFolder::with_media(&["1.jpg", "2.jpg"]);
     let items = json!([
