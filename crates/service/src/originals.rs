@@ -99,9 +99,10 @@ impl Originals {
         let storage = self.storage.get()?;
         let mut scan = FolderScan::default();
         for part in storage.scan_parts(&uri).map_err(io::Error::other)? {
-            let FolderScan { files, skipped, .. } = part.map_err(StorageError::into_io)?;
-            scan.files.extend(files);
-            scan.skipped.extend(skipped);
+            let part = part.map_err(StorageError::into_io)?;
+            scan.files.extend(part.files);
+            scan.skipped.extend(part.skipped);
+            scan.unreadable.extend(part.unreadable);
         }
         scan.files.sort_by(|a, b| a.path.cmp(&b.path));
         list_images(&BucketOriginals::new(storage, uri), &mut scan)?;

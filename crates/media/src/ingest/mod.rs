@@ -23,7 +23,7 @@ pub use companions::{CompanionFinder, Companions};
 pub use folder_patterns::{EXCLUDED, FolderPatterns, PATTERNS_FILE};
 pub use original_files::{
     HASHED_BEFORE_SENDING, IndexedContent, OriginalFiles, SandboxedDir, SourceFile, is_changed,
-    is_denied, is_source_failure, is_temporary, is_unavailable, read_error_name, read_first_bytes,
+    is_refused, is_source_failure, is_temporary, is_unavailable, read_error_name, read_first_bytes,
     unavailable,
 };
 pub(crate) use scan::NANOS_PER_SECOND;

@@ -116,15 +116,16 @@ pub fn is_temporary(error: &Error) -> bool {
     error.kind() == ErrorKind::HostUnreachable
 }
 
-/// Whether object storage denies access. A file of this machine that may not be read has an error of the system.
-pub fn is_denied(error: &Error) -> bool {
+/// Whether object storage does not send a file that may exist, for example because access is denied. A file of this
+/// machine that may not be read has an error of the system.
+pub fn is_refused(error: &Error) -> bool {
     error.kind() == ErrorKind::PermissionDenied && error.get_ref().is_some()
 }
 
 /// Whether the source of an indexed file is the reason why the file cannot be read. This error does not mean that the
 /// file is gone, because the source could be read when the file was indexed.
 pub fn is_source_failure(error: &Error) -> bool {
-    is_unavailable(error) || is_denied(error)
+    is_unavailable(error) || is_refused(error)
 }
 
 /// A folder of this machine, from which no path leads out.

@@ -44,8 +44,8 @@ impl BlockingStorage {
     }
 
     /// Lists the media and sidecars of a folder or manifest in parts, in the order of the listing. A manifest that was
-    /// deleted has none, because it must not stop the work on the rest of its dataset. Errors are safe to send to
-    /// clients.
+    /// deleted has none, and the known media of a manifest that cannot be read are kept, because a manifest must not
+    /// stop the work on the rest of its dataset. Errors are safe to send to clients.
     pub fn scan_parts(
         &self,
         folder: &ObjectUri,
@@ -61,13 +61,18 @@ impl BlockingStorage {
             match self.wait(next) {
                 Ok((listing, part)) => {
                     parts = Some(listing);
+                    let mut scan = FolderScan::default();
                     match part.transpose()? {
-                        Err(StorageError::Object(_)) if is_manifest => Some(Ok(FolderScan {
-                            skipped: vec![(last_name(&uri), "the manifest does not exist")],
-                            ..FolderScan::default()
-                        })),
-                        part => Some(part.map(|part| scanned_part(&uri, &part))),
+                        Err(StorageError::Object(_)) if is_manifest => {
+                            scan.skipped.push((last_name(&uri), "the manifest does not exist"));
+                        }
+                        Err(StorageError::Refused(_)) if is_manifest => {
+                            scan.skipped.push((last_name(&uri), UNREAD_MANIFEST));
+                            scan.unreadable.insert(PathBuf::new());
+                        }
+                        part => return Some(part.map(|part| scanned_part(&uri, part))),
                     }
+                    Some(Ok(scan))
                 }
                 Err(error) => Some(Err(error)),
             }
@@ -132,8 +137,12 @@ fn last_name(uri: &str) -> PathBuf {
     PathBuf::from(uri.rsplit('/').next().unwrap_or(uri))
 }
 
-fn scanned_part(uri: &str, part: &ObjectListing) -> FolderScan {
-    let mut scan = FolderScan::default();
+/// The reason for skipping a manifest that exists.
+const UNREAD_MANIFEST: &str = "the manifest is damaged or too large, or may not be read, so its known media are kept; \
+                               check it, and add it again";
+
+fn scanned_part(uri: &str, part: ObjectListing) -> FolderScan {
+    let mut scan = FolderScan { skipped: part.skipped, ..FolderScan::default() };
     if part.truncated {
         scan.skipped.push((last_name(uri), "only its first million objects were read"));
     }

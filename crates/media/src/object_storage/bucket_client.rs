@@ -25,11 +25,11 @@ use object_store::{
     multipart::MultipartStore,
     signer::Signer,
 };
-use reqwest::{StatusCode, Url};
+use reqwest::Url;
 use tokio::time::timeout;
 
 use super::{
-    error::{StorageAttemptError, StorageError, not_object_storage, sanitized_token},
+    error::{StorageAttemptError, StorageError, is_overload, not_object_storage, sanitized_token},
     listing_page::addressable_page,
     object_uri::{BucketUri, CloudService},
     settings::StorageSettings,
@@ -81,7 +81,7 @@ async fn open_with<S: BucketClient, C: Debug + Send + Sync + 'static>(
         ))
     };
     if service == CloudService::Azure && !settings.has_azure_account() {
-        return Err(StorageError::service("AZURE_STORAGE_ACCOUNT_NAME is not set").into());
+        return Err(StorageError::refused("AZURE_STORAGE_ACCOUNT_NAME is not set").into());
     }
     let transport = |signed| Transport {
         is_denied: Arc::clone(is_denied),
@@ -247,20 +247,26 @@ impl Transport {
         let status = response.status();
         let region = response.headers().get("x-amz-bucket-region");
         let region = region.and_then(|region| region.to_str().ok()).map(sanitized_token);
-        if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
+        let overloaded = || {
             let message = format!("the storage is temporarily unavailable ({})", status.as_u16());
-            return StorageAttemptError { error: StorageError::Service(message), retryable: true };
+            StorageAttemptError { error: StorageError::Service(message), retryable: true }
+        };
+        if status.is_server_error() || matches!(status.as_u16(), 408 | 429) {
+            return overloaded();
         }
         if matches!(status.as_u16(), 301 | 307 | 400)
             && let Some(region) = region.filter(|region| *region != self.region)
         {
             let message = format!("the bucket is in the region {region}; set AWS_REGION to it");
-            return StorageError::Service(message).into();
+            return StorageError::Refused(message).into();
         }
         // If there is no body, the status must suffice.
         let description = read_text(response.into_body(), MAX_ERROR_BYTES);
         let description = timeout(self.client.read_timeout, description).await;
         let description = description.ok().and_then(Result::ok).unwrap_or_default();
+        if is_overload(&description) {
+            return overloaded();
+        }
         let keyless = (!self.signed).then_some(self.service);
         let error = StorageError::from_response(status.as_u16(), &description, keyless);
         if !self.signed && matches!(error, StorageError::Denied(_)) {

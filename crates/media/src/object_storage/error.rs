@@ -21,6 +21,10 @@ pub enum StorageError {
     Missing,
     /// Access to the object is denied, perhaps because the access key has expired.
     Denied(String),
+    /// The storage does not send the object, although it may exist. For example, it is archived, its key is disabled,
+    /// or its bucket is wrong. Other objects may be available.
+    Refused(String),
+    /// The deployment cannot use the storage at all.
     Service(String),
     /// The service cannot be reached or is overloaded, so that the request may succeed later.
     Temporary(String),
@@ -40,6 +44,7 @@ impl Clone for StorageError {
             Self::Object(message) => Self::Object(message.clone()),
             Self::Missing => Self::Missing,
             Self::Denied(message) => Self::Denied(message.clone()),
+            Self::Refused(message) => Self::Refused(message.clone()),
             Self::Service(message) => Self::Service(message.clone()),
             Self::Temporary(message) => Self::Temporary(message.clone()),
             Self::Io(cause) => Self::Io(cause.kind().into()),
@@ -52,6 +57,10 @@ impl StorageError {
         Self::Object(message.into())
     }
 
+    pub fn refused(message: impl Into<String>) -> Self {
+        Self::Refused(message.into())
+    }
+
     pub fn service(message: impl Into<String>) -> Self {
         Self::Service(message.into())
     }
@@ -62,7 +71,8 @@ impl StorageError {
         match self {
             Self::Temporary(_) => Self::Temporary(message),
             Self::Missing => Self::Object(message),
-            _ => Self::Service(message),
+            Self::Object(_) | Self::Denied(_) | Self::Refused(_) => Self::Refused(message),
+            Self::Service(_) | Self::Io(_) => Self::Service(message),
         }
     }
 
@@ -71,7 +81,9 @@ impl StorageError {
         match self {
             Self::Object(reason) => io::Error::new(io::ErrorKind::NotFound, reason),
             Self::Missing => io::Error::new(io::ErrorKind::NotFound, MISSING),
-            Self::Denied(reason) => io::Error::new(io::ErrorKind::PermissionDenied, reason),
+            Self::Denied(reason) | Self::Refused(reason) => {
+                io::Error::new(io::ErrorKind::PermissionDenied, reason)
+            }
             Self::Service(reason) => unavailable(reason),
             Self::Temporary(reason) => io::Error::new(io::ErrorKind::HostUnreachable, reason),
             Self::Io(cause) => cause,
@@ -87,14 +99,14 @@ impl StorageError {
     ) -> Self {
         let code = error_code(description).unwrap_or_default();
         match (code.as_str(), status) {
-            ("NoSuchBucket" | "ContainerNotFound", _) => Self::service("the bucket does not exist"),
+            ("NoSuchBucket" | "ContainerNotFound", _) => Self::refused("the bucket does not exist"),
             ("NoSuchKey" | "NoSuchUpload" | "BlobNotFound", _) | ("", 404) => Self::Missing,
             ("PreconditionFailed" | "ConditionNotMet", _) | ("", 412) => {
                 Self::object("it has changed while it was read")
             }
             ("InvalidRange", _) | ("", 416) => Self::object("it is shorter than it was"),
             ("InvalidObjectState" | "BlobArchived", _) => {
-                Self::object("it is archived; restore it first")
+                Self::refused("it is archived; restore it first")
             }
             (
                 "InvalidAccessKeyId"
@@ -123,8 +135,9 @@ impl StorageError {
                     service.credential_hint()
                 ),
             }),
+            // Without an error document, the response is not about the object.
             ("", status) => Self::service(format!("the storage responded with {status}")),
-            (code, status) => Self::service(format!("the storage responded with {status} {code}")),
+            (code, status) => Self::Refused(refusal(status, code, description)),
         }
     }
 }
@@ -134,6 +147,7 @@ impl fmt::Display for StorageError {
         match self {
             Self::Object(message)
             | Self::Denied(message)
+            | Self::Refused(message)
             | Self::Service(message)
             | Self::Temporary(message) => f.write_str(message),
             Self::Missing => f.write_str(MISSING),
@@ -225,6 +239,29 @@ pub(crate) fn ensure(
     error: impl FnOnce() -> StorageError,
 ) -> Result<(), StorageError> {
     if valid { Ok(()) } else { Err(error()) }
+}
+
+/// Describes a response with an unknown error code.
+fn refusal(status: u16, code: &str, description: &str) -> String {
+    if code.starts_with("KMS") {
+        return format!("its encryption key cannot be used ({code}); enable the key");
+    }
+    let response = format!("the storage responded with {status} {code}");
+    if description.contains("Server Side Encryption") {
+        return format!(
+            "{response}, as for an object with a key of its owner (SSE-C); copy it without such a key"
+        );
+    }
+    response
+}
+
+/// Whether an error document says that the storage is overloaded or lost the connection, which some services say with a
+/// status of 400.
+pub(crate) fn is_overload(description: &str) -> bool {
+    error_code(description).is_some_and(|code| {
+        code.contains("Throttl")
+            || ["RequestTimeout", "RequestLimitExceeded", "SlowDown"].contains(&code.as_str())
+    })
 }
 
 /// Reduces a word from outside to safe characters.

@@ -13,7 +13,7 @@ use super::{
     listing_page::SkippedKeys,
     object_uri::{BucketUri, ObjectUri, is_addressable_key},
 };
-use crate::ingest::NANOS_PER_SECOND;
+use crate::ingest::{NANOS_PER_SECOND, file_names::printable_path};
 use tessera_model::FileKind;
 
 /// Maximum number of pages, which is a billion objects in pages of a thousand. This limit ends a listing that would
@@ -45,7 +45,12 @@ impl ObjectStorage {
         {
             listing.append(part, media_limit);
         }
-        if listing.media == 0 { Err(list_error(uri, "")) } else { Ok(listing) }
+        if listing.media > 0 {
+            return Ok(listing);
+        }
+        let first = listing.skipped.first();
+        let first = first.map(|(path, reason)| format!("{}: {reason}", printable_path(path)));
+        Err(list_error(uri, &first.unwrap_or_default()))
     }
 
     /// Returns the listing of a folder or manifest in parts, so that its size does not matter. A manifest is read until
@@ -102,12 +107,14 @@ impl ListingParts {
         let bucket = Arc::new(self.location.bucket.clone());
         let page = self.storage.list_page(&bucket, &folder, self.token.take(), None).await?;
         let mut part = ObjectListing::default();
-        let skipped = page.result.extensions.get::<SkippedKeys>().copied();
-        part.skipped += skipped.unwrap_or_default().0;
+        let SkippedKeys(skipped) = page.result.extensions.get().cloned().unwrap_or_default();
+        for key in &skipped {
+            part.skip_key(key.strip_prefix(&folder).unwrap_or(key));
+        }
         for object in page.result.objects {
             let key = object.location.to_string();
             if !key.starts_with(&folder) || !is_addressable_key(&key) {
-                part.skipped += 1;
+                part.skip_key(&key);
                 continue;
             }
             let path_root = PathRoot::ListedFolder(folder.len());
@@ -140,6 +147,10 @@ pub(super) fn version(object: &ObjectMeta) -> i64 {
     seconds.clamp(0, i64::MAX / NANOS_PER_SECOND - 1) * NANOS_PER_SECOND + digits
 }
 
+/// The reason for skipping an object whose key cannot be addressed.
+pub(super) const UNADDRESSABLE: &str = "its key is too long, or has empty, `.` or `..` parts or control characters; \
+                                        rename the object";
+
 /// Maximum number of objects in a manifest, which is read as a whole.
 const MAX_MANIFEST_OBJECTS: usize = 1_000_000;
 
@@ -148,8 +159,8 @@ pub struct ObjectListing {
     /// Media and sidecars, in listing order.
     pub entries: Vec<ObjectEntry>,
     pub media: usize,
-    /// The number of objects that are neither media nor sidecars, or whose keys cannot be addressed.
-    pub skipped: usize,
+    /// The media and sidecars whose keys cannot be addressed, and the wrong rows of a manifest, with the reasons.
+    pub skipped: Vec<(PathBuf, &'static str)>,
     /// Whether there may be further objects.
     pub truncated: bool,
 }
@@ -159,17 +170,21 @@ impl ObjectListing {
         match entry.file_kind() {
             FileKind::Picture | FileKind::Video => self.media += 1,
             FileKind::Sidecar => {}
-            FileKind::Archive | FileKind::Other => {
-                self.skipped += 1;
-                return;
-            }
+            FileKind::Archive | FileKind::Other => return,
         }
         self.entries.push(entry);
     }
 
+    /// Notes an object whose key cannot be addressed, if it is a media item or a sidecar.
+    fn skip_key(&mut self, key: &str) {
+        if !matches!(FileKind::from_name(key), FileKind::Archive | FileKind::Other) {
+            self.skipped.push((key.into(), UNADDRESSABLE));
+        }
+    }
+
     /// Adds a part until `media_limit` media are found.
     pub fn append(&mut self, part: Self, media_limit: usize) {
-        self.skipped += part.skipped;
+        self.skipped.extend(part.skipped);
         for entry in part.entries {
             self.truncated = self.media >= media_limit;
             if self.truncated {
@@ -182,8 +197,8 @@ impl ObjectListing {
 
     /// Whether to continue reading a manifest until `media_limit` media are found.
     pub(crate) fn should_continue(&mut self, media_limit: usize) -> bool {
-        self.truncated =
-            self.media >= media_limit || self.entries.len() + self.skipped >= MAX_MANIFEST_OBJECTS;
+        self.truncated = self.media >= media_limit
+            || self.entries.len() + self.skipped.len() >= MAX_MANIFEST_OBJECTS;
         !self.truncated
     }
 }

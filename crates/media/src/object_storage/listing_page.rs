@@ -5,9 +5,9 @@ use roxmltree::Document;
 
 use super::object_uri::is_addressable_key;
 
-/// The number of objects that were removed from a page.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct SkippedKeys(pub usize);
+/// The keys of the objects that were removed from a page.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SkippedKeys(pub Vec<String>);
 
 /// The elements of a listing (its root, an object and a key), for S3 and Google Cloud, and for Azure.
 const ELEMENTS: [(&str, &str, &str); 2] =
@@ -27,9 +27,10 @@ pub(crate) fn addressable_page(page: &str) -> Option<(String, SkippedKeys)> {
         kept.push_str(before);
         match element_text(element, key) {
             // Some tools represent a folder by an object whose key ends with a slash.
-            Some(key) if key.ends_with('/') => {}
-            Some(key) if !is_addressable_key(&key) => skipped.0 += 1,
-            _ => kept.push_str(element),
+            Some(Ok(key) | Err(key)) if key.ends_with('/') => {}
+            Some(Ok(key)) if is_addressable_key(&key) => kept.push_str(element),
+            Some(Ok(key) | Err(key)) => skipped.0.push(key),
+            None => kept.push_str(element),
         }
         rest = after;
     }
@@ -37,13 +38,14 @@ pub(crate) fn addressable_page(page: &str) -> Option<(String, SkippedKeys)> {
     Some((kept, skipped))
 }
 
-/// Returns the text of an element. It is empty if it is not valid XML, like the reference of a control character.
-fn element_text(element: &str, name: &str) -> Option<String> {
+/// Returns the text of an element. The error is the text as it is in the page, if it is not valid XML, like the
+/// reference of a control character.
+fn element_text(element: &str, name: &str) -> Option<Result<String, String>> {
     let (_, rest) = element.split_once(&format!("<{name}>"))?;
-    let (text, _) = rest.split_once(&format!("</{name}>"))?;
-    let text = format!("<text>{text}</text>");
-    let document = Document::parse(&text).ok();
-    Some(document.and_then(|it| it.root_element().text().map(str::to_owned)).unwrap_or_default())
+    let (raw, _) = rest.split_once(&format!("</{name}>"))?;
+    let text = format!("<text>{raw}</text>");
+    let Ok(document) = Document::parse(&text) else { return Some(Err(raw.to_owned())) };
+    Some(Ok(document.root_element().text().unwrap_or_default().to_owned()))
 }
 
 #[cfg(test)]
@@ -69,10 +71,12 @@ mod tests {
             "&#34;c&#34;.jpg",
         ]);
         let kept = page(&["a&amp;b.jpg", "&#34;c&#34;.jpg"]);
-        assert_eq!(addressable_page(&all), Some((kept, SkippedKeys(4))));
+        let skipped = ["a//b.jpg", "a/../b.jpg", "tab\t.jpg", "bell&#x7;.jpg"].map(str::to_owned);
+        assert_eq!(addressable_page(&all), Some((kept, SkippedKeys(skipped.into()))));
         let azure = "<EnumerationResults><Blobs><Blob><Name>a//b</Name></Blob></Blobs></EnumerationResults>";
         let none = "<EnumerationResults><Blobs></Blobs></EnumerationResults>";
-        assert_eq!(addressable_page(azure), Some((none.to_owned(), SkippedKeys(1))));
+        let skipped = SkippedKeys(vec!["a//b".to_owned()]);
+        assert_eq!(addressable_page(azure), Some((none.to_owned(), skipped)));
         assert_eq!(addressable_page("<html></html>"), None);
     }
 }

@@ -19,7 +19,7 @@ use uuid::Uuid;
 use super::{
     ObjectListing, ObjectStorage, StorageError,
     error::ensure,
-    listing::{ObjectEntry, PathRoot},
+    listing::{ObjectEntry, PathRoot, UNADDRESSABLE},
     object_reader::ObjectBody,
     object_uri::{BucketUri, ManifestFormat, ObjectUri, is_addressable_key},
 };
@@ -70,9 +70,13 @@ struct ManifestReader {
     /// The hashes of the objects that have been listed so far.
     listed_ids: HashSet<Uuid>,
     media_limit: usize,
+    /// The number of rows that have been read so far.
     row: usize,
     listing: ObjectListing,
 }
+
+/// The reason for skipping a row.
+const LINK: &str = "a link; only s3:// addresses and keys are supported";
 
 /// The reason why reading ends before the last row.
 enum ReadEnd {
@@ -144,8 +148,7 @@ fn read_parquet(file: File, rows: &mut ManifestReader) -> Result<(), ReadEnd> {
     let mut end = Ok(());
     let is_media_column = |name: &str| media_column(&mut [name.to_owned()]).is_some();
     let read = file.for_each_text(is_media_column, &mut |value| {
-        let text = std::str::from_utf8(value).map_err(|_| "it is not UTF-8 text".into());
-        end = text.and_then(|text| rows.add_row(text));
+        end = rows.add_row(&String::from_utf8_lossy(value));
         if end.is_ok() { Ok(()) } else { Err("not read to its end".into()) }
     });
     end.and_then(|()| read.map_err(|why| ReadEnd::Invalid(why.to_string())))
@@ -158,40 +161,37 @@ impl ManifestReader {
         if raw.is_empty() {
             return Ok(());
         }
-        let Some(entry) = self.parse_entry(raw)? else {
-            self.listing.skipped += 1;
-            return Ok(());
-        };
-        let id = format!("{}/{}", entry.bucket, entry.key);
-        if self.listed_ids.insert(Uuid::new_v5(&Uuid::NAMESPACE_URL, id.as_bytes())) {
-            self.listing.add(entry);
+        match self.parse_entry(raw) {
+            Ok(entry) => {
+                let id = format!("{}/{}", entry.bucket, entry.key);
+                if self.listed_ids.insert(Uuid::new_v5(&Uuid::NAMESPACE_URL, id.as_bytes())) {
+                    self.listing.add(entry);
+                }
+            }
+            // The row is not named by its text, because a link may contain a secret.
+            Err(reason) => self.listing.skipped.push((format!("row {}", self.row).into(), reason)),
         }
         if self.listing.should_continue(self.media_limit) { Ok(()) } else { Err(ReadEnd::Enough) }
     }
 
-    /// Returns the object that a row refers to. Returns `None` if its key cannot be addressed.
-    fn parse_entry(&self, raw: &str) -> Result<Option<ObjectEntry>, ReadEnd> {
+    /// Returns the object that a row refers to. The error is what is wrong with the row.
+    fn parse_entry(&self, raw: &str) -> Result<ObjectEntry, &'static str> {
         let (bucket, key) = if ["s3://", "gs://", "az://"].iter().any(|it| raw.starts_with(it)) {
-            match ObjectUri::parse(raw) {
-                Ok(uri) if uri.bucket == *self.bucket => (Arc::clone(&self.bucket), uri.key),
-                Ok(uri) => (Arc::new(uri.bucket), uri.key),
-                Err(_) => return Ok(None),
-            }
+            let uri = ObjectUri::parse(raw)?;
+            let is_own = uri.bucket == *self.bucket;
+            (if is_own { Arc::clone(&self.bucket) } else { Arc::new(uri.bucket) }, uri.key)
         } else if raw.contains("://") {
-            return Err(ReadEnd::Invalid(format!(
-                "row {} is a link; only s3:// addresses and keys are supported",
-                self.row
-            )));
+            return Err(LINK);
         } else {
             let key = raw.trim_start_matches("./").trim_start_matches('/');
             (Arc::clone(&self.bucket), format!("{}{key}", self.folder))
         };
         if !is_addressable_key(&key) {
-            return Ok(None);
+            return Err(UNADDRESSABLE);
         }
         let below = bucket == self.bucket && key.starts_with(&self.folder);
         let path_root =
             if below { PathRoot::ListedFolder(self.folder.len()) } else { PathRoot::Bucket };
-        Ok(Some(ObjectEntry { bucket, key, size: None, version: 0, path_root }))
+        Ok(ObjectEntry { bucket, key, size: None, version: 0, path_root })
     }
 }

@@ -15,7 +15,8 @@ use crate::{
     task_error::TaskError,
 };
 use tessera_media::ingest::{
-    OriginalFiles, SourceFile, parquet_images::containing_file, read_error_name,
+    OriginalFiles, SourceFile, is_refused, is_unavailable, parquet_images::containing_file,
+    read_error_name,
 };
 use tessera_model::{DatasetId, SafeText, text::count_with_noun, vql::IssueKind};
 use tessera_retrieval::{issues, stored_pictures::StoredPictures};
@@ -297,6 +298,8 @@ pub(crate) struct MissingPictures {
     pub unreadable: BTreeMap<i64, MediaRecord>,
     /// The folders of unreadable pictures that cannot be opened.
     pub folders: BTreeSet<String>,
+    /// The reasons why object storage does not send unreadable pictures.
+    pub refusals: BTreeSet<String>,
     /// The pictures whose files have changed since they were indexed, by row.
     pub changed: BTreeMap<i64, MediaRecord>,
     /// The number of selected media items that the dataset no longer has.
@@ -309,6 +312,30 @@ const MAX_NAMED: usize = 10;
 impl MissingPictures {
     pub fn contains(&self, row: i64) -> bool {
         self.unreadable.contains_key(&row) || self.changed.contains_key(&row)
+    }
+
+    /// Adds a picture that cannot be read. Fails if the source of the picture cannot be reached.
+    pub fn add_unreadable(
+        &mut self,
+        media: &MediaRecord,
+        cause: &io::Error,
+    ) -> Result<(), TaskError> {
+        if is_unavailable(cause) {
+            return Err(TaskError::storage(cause));
+        }
+        self.refusals.extend(is_refused(cause).then(|| cause.to_string()));
+        self.unreadable.insert(media.row, media.clone());
+        Ok(())
+    }
+
+    /// Fails if object storage sends none of the pictures, because then the access key is wrong and not a picture.
+    pub fn require_some(&self, pictures: u64) -> Result<(), TaskError> {
+        match self.refusals.first() {
+            Some(reason) if self.unreadable.len() as u64 == pictures => {
+                Err(TaskError::Failed(format!("object storage failed: {reason}")))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Describes what is missing, or returns `None` if nothing is.
@@ -325,6 +352,7 @@ impl MissingPictures {
         parts.extend(self.folders.iter().map(|folder| {
             format!("the folder {folder} cannot be opened. Restore it, and export again")
         }));
+        parts.extend(self.refusals.iter().map(|reason| format!("object storage says: {reason}")));
         if !self.changed.is_empty() {
             let count = count_with_noun(self.changed.len() as u64, "picture", "pictures");
             parts.push(format!(

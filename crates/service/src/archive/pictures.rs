@@ -89,10 +89,9 @@ fn open_picture(
             Ok(None)
         }
         Ok(file) => Ok(Some(Picture::File(file))),
-        Err(cause) if is_source_failure(&cause) => Err(TaskError::storage(&cause)),
-        Err(_) => {
+        Err(cause) => {
             missing.folders.extend(content.folders.unopened(media));
-            missing.unreadable.insert(media.row, media.clone());
+            missing.add_unreadable(media, &cause)?;
             Ok(None)
         }
     }
@@ -147,7 +146,7 @@ fn copy_picture(
     // One byte more than the indexed size shows that the file is growing.
     match copy_indexed(&mut file.take(media.size + 1), media, out)? {
         Copied::Complete => return Ok(true),
-        Copied::Unreadable => drop(missing.unreadable.insert(media.row, media.clone())),
+        Copied::Unreadable(cause) => missing.add_unreadable(media, &cause)?,
         Copied::Changed => drop(missing.changed.insert(media.row, media.clone())),
     }
     Ok(false)
@@ -155,7 +154,7 @@ fn copy_picture(
 
 enum Copied {
     Complete,
-    Unreadable,
+    Unreadable(io::Error),
     /// The file is not the indexed one any more.
     Changed,
 }
@@ -175,8 +174,7 @@ fn copy_indexed(
                 hasher.update(&buffer[..length]);
                 out.write_all(&buffer[..length]).map_err(TaskError::archive)?;
             }
-            Err(cause) if is_source_failure(&cause) => return Err(TaskError::storage(&cause)),
-            Err(_) => return Ok(Copied::Unreadable),
+            Err(cause) => return Ok(Copied::Unreadable(cause)),
         }
     }
 }

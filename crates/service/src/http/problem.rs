@@ -133,6 +133,7 @@ impl From<ServiceError> for Problem {
             ServiceError::Retrieval(cause) => cause.into(),
             ServiceError::TooMany(message) => Self::plain(StatusCode::TOO_MANY_REQUESTS, message),
             ServiceError::Unavailable(message) => Self::unavailable(message),
+            ServiceError::Refused(message) => Self::plain(StatusCode::SERVICE_UNAVAILABLE, message),
             ServiceError::Failed(message) => {
                 Self::plain(StatusCode::INTERNAL_SERVER_ERROR, message)
             }

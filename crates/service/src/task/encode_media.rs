@@ -15,7 +15,7 @@ use super::{
 use crate::{task_error::TaskError, usecase::UNREADABLE_MODEL};
 use image::RgbImage;
 use tessera_encoder::{Encoder, HashedFile};
-use tessera_media::ingest::{OriginalFiles, is_source_failure, sidecar::push_name};
+use tessera_media::ingest::{OriginalFiles, is_unavailable, sidecar::push_name};
 use tessera_model::{DatasetId, Region};
 use tessera_picture::decode::{DecodeError, decode, with_spare_pixels};
 use tessera_search::index::{THUMBNAIL_SIDE, decode_regions};
@@ -185,7 +185,7 @@ impl<'a> ModelPictures<'a> {
         };
         match read_picture(&**folder, path) {
             Ok(bytes) => Ok(Some(bytes)),
-            Err(cause) if is_source_failure(&cause) => Err(TaskError::storage(&cause)),
+            Err(cause) if is_unavailable(&cause) => Err(TaskError::storage(&cause)),
             Err(_) => Ok(None),
         }
     }

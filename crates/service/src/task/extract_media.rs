@@ -19,7 +19,7 @@ use crate::task_error::TaskError;
 use tessera_media::ingest::{
     FileStat, FileToExtract, OriginalFiles, ScannedFile, SourceFile, VideoError, VideoInput,
     embedded_text::{self, EmbeddedText},
-    is_denied, is_unavailable, read_error_name, read_first_bytes, unrecognized_reason,
+    is_refused, is_unavailable, read_error_name, read_first_bytes, unrecognized_reason,
     video::{FFMPEG_MISSING, VideoFrame, sample_animation, sample_frames},
 };
 use tessera_picture::{PictureFormat, VideoContainer};
@@ -247,7 +247,8 @@ fn unreadable(cause: io::Error) -> ExtractError {
         return ExtractError::Unavailable(cause);
     }
     let reason = format!("cannot be read ({})", read_error_name(&cause));
-    if cause.raw_os_error().is_some() || is_denied(&cause) {
+    let is_gone = cause.kind() == ErrorKind::NotFound;
+    if cause.raw_os_error().is_some() || is_refused(&cause) || is_gone {
         ExtractError::Unread(reason)
     } else {
         ExtractError::Skipped(reason)

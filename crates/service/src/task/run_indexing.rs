@@ -25,7 +25,7 @@ use tessera_media::ingest::{EXCLUDED, file_names::printable_path};
 use tessera_model::{DatasetId, FileKind, local_files::HIDDEN, text::count_with_noun};
 use tessera_store::{
     Connection, StoreError, captions, dataset, indexed_files,
-    indexing_task::{self, Batch, IndexingTask, IndexingTaskKind},
+    indexing_task::{self, Batch, BatchOrigin, IndexingTask, IndexingTaskKind},
     lease::LeasedTask,
     moved_files::{self, KnownCopies},
     remove_ranges,
@@ -94,7 +94,7 @@ fn write_result(
             dataset::set_extractor(tx, running.dataset, EXTRACTOR_VERSION)?;
         }
         let batch = running.batch.as_ref().filter(|_| problem.is_none());
-        let unread = batch.map(|batch| unread_files(tx, batch)).transpose()?.flatten();
+        let unread = batch.map(|batch| unread_files(context, tx, batch)).transpose()?.flatten();
         indexing_task::finish(tx, running, problem.as_deref().or(unread.as_deref()))
     })?;
     // Indexes in memory are of the previous generation.
@@ -234,7 +234,11 @@ const NAMED: usize = 3;
 
 /// Returns a sentence about the added files that did not become media. Returns `None` if all files that should have
 /// become media did.
-fn unread_files(connection: &Connection, batch: &Batch) -> tessera_store::Result<Option<String>> {
+fn unread_files(
+    context: &TaskContext,
+    connection: &Connection,
+    batch: &Batch,
+) -> tessera_store::Result<Option<String>> {
     let below = Path::new(batch.below.as_deref().unwrap_or_default());
     let is_empty = !indexed_files::has_media_below(connection, batch.source, below)?;
     let mut files = indexed_files::skipped_in_source(connection, batch.source)?;
@@ -244,21 +248,51 @@ fn unread_files(connection: &Connection, batch: &Batch) -> tessera_store::Result
     if files.iter().any(is_excluded) {
         let why =
             "a pattern of the dataset excludes the folder; rescan the dataset with other patterns";
-        return Ok(Some(format!("nothing was added: {why}")));
+        return nothing_added(context, connection, batch, why);
     }
     files.retain(|(path, _)| path.starts_with(below));
     files.retain(|(_, reason)| ![HIDDEN, EXCLUDED].contains(&reason.as_str()));
     if is_empty {
         let empty = || "it contains no pictures or videos".to_owned();
         let why = if files.is_empty() { empty() } else { named(&files) };
-        return Ok(Some(format!("nothing was added: {why}")));
+        return nothing_added(context, connection, batch, &why);
     }
+    let manifest = match &batch.origin {
+        BatchOrigin::ObjectStorage(uri) => Some(Path::new(uri))
+            .filter(|uri| storage_location(uri).is_some_and(|uri| uri.manifest_format().is_some())),
+        _ => None,
+    };
     files.retain(|(path, _)| {
         let kind = FileKind::from_name(&path.to_string_lossy());
-        kind.is_media() || kind == FileKind::Archive
+        // A wrong row of a manifest is named by its number, which is not the name of a picture.
+        let is_row = |uri: &Path| kind == FileKind::Other || uri.ends_with(path);
+        kind.is_media() || kind == FileKind::Archive || manifest.is_some_and(is_row)
     });
     let count = count_with_noun(files.len(), "file was", "files were");
-    Ok((!files.is_empty()).then(|| format!("{count} not added: {}", named(&files))))
+    let remedy = if manifest.is_some() { "; check them, and add the manifest again" } else { "" };
+    Ok((!files.is_empty()).then(|| format!("{count} not added: {}{remedy}", named(&files))))
+}
+
+/// Returns a sentence about an addition without media. Its upload is kept, because another version of this program, or
+/// `ffmpeg`, may be able to read it.
+fn nothing_added(
+    context: &TaskContext,
+    connection: &Connection,
+    batch: &Batch,
+    why: &str,
+) -> tessera_store::Result<Option<String>> {
+    let source = source::find(connection, batch.source)?;
+    let upload = source.filter(|source| context.originals.uploads.contains(&source.folder));
+    let kept = upload.map_or_else(String::new, |upload| {
+        let is_remote = storage_location(&upload.folder).is_some();
+        let place = if is_remote {
+            "the bucket".to_owned()
+        } else {
+            format!("the index folder, in {}", upload.public_name())
+        };
+        format!("; the upload is kept in {place}")
+    });
+    Ok(Some(format!("nothing was added: {why}{kept}")))
 }
 
 /// Names the first files with their reasons.

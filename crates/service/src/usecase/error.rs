@@ -1,7 +1,7 @@
 //! The reasons why a request cannot be fulfilled. Messages are safe to send to the client, because they contain no
 //! local paths and no SQL.
 
-use tessera_media::ingest::{is_denied, is_unavailable};
+use tessera_media::ingest::{is_refused, is_unavailable};
 use tessera_retrieval::RetrievalError;
 use tessera_store::{StoreError, is_storage_full};
 use tessera_wire::selection::SelectionError;
@@ -29,6 +29,8 @@ pub(crate) enum ServiceError {
     TooMany(&'static str),
     /// The service cannot do this at the moment.
     Unavailable(&'static str),
+    /// Object storage does not send a file.
+    Refused(String),
     Failed(&'static str),
 }
 
@@ -44,7 +46,8 @@ impl ServiceError {
             Self::NotFound(text)
             | Self::Forbidden(text)
             | Self::Conflict(text)
-            | Self::Invalid(text) => text.clone(),
+            | Self::Invalid(text)
+            | Self::Refused(text) => text.clone(),
             Self::TooMany(text) | Self::Unavailable(text) | Self::Failed(text) => {
                 (*text).to_owned()
             }
@@ -76,10 +79,10 @@ impl ServiceError {
     /// Returns the error for object storage that cannot be read at the moment. Returns `None` if only the file is the
     /// cause.
     pub(crate) fn source_failure(cause: &std::io::Error) -> Option<Self> {
-        if is_denied(cause) {
-            let message =
-                "The object storage cannot be read, because access is denied; check the access key";
-            return Some(Self::Unavailable(message));
+        if is_refused(cause) {
+            return Some(Self::Refused(format!(
+                "The object storage does not send the file ({cause}); check the access key and the object"
+            )));
         }
         is_unavailable(cause).then(Self::storage_unreachable)
     }

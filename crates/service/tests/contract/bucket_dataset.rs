@@ -2,8 +2,9 @@
 
 use std::{fs, path::Path, sync::Arc, time::Duration};
 
+use reqwest::multipart::Form;
 use serde_json::json;
-use tessera_model::DatasetId;
+use tessera_model::{DatasetId, SkippedFile};
 use tessera_service::{Deployment, DeploymentSettings, LocalError};
 use tokio::{
     sync::Semaphore,
@@ -289,20 +290,89 @@ async fn a_bucket_that_refuses_the_key_fails_the_indexing_and_the_next_opening_c
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_bucket_that_denies_access_loses_no_picture_of_an_export() {
+async fn an_object_that_is_not_sent_is_named_and_does_not_stop_the_others() {
     let storage = storage().await;
+    let failures = [
+        (403, "AccessDenied", "access is denied"),
+        (403, "InvalidObjectState", "it is archived; restore it first"),
+        (405, "MethodNotAllowed", "the storage responded with 405 MethodNotAllowed"),
+    ];
+    for (n, (status, code, _)) in failures.into_iter().enumerate() {
+        storage.fail_object(&format!("team/set/p00{n}.png"), FakeFailure::S3Error(status, code));
+    }
     let service = served(Place::new(&[]), &storage).await;
+    let record = service.record().await;
+    assert_eq!((&record["status_new"], &record["n_images"]), (&json!("READY"), &json!(9)));
+    let skipped = service.deployment.skipped_files(service.dataset).unwrap();
+    let reasons: Vec<&str> = skipped.iter().map(|skipped| skipped.reason.as_str()).collect();
+    assert_eq!(reasons, failures.map(|(.., reason)| format!("cannot be read ({reason})")));
     let clusters = service.clusters("threshold=0&caption=gray%20field").await;
     let link = clusters[0]["previews"][0]["media_uri"].as_str().unwrap();
-    storage.fail_next([FakeFailure::S3Error(403, "AccessDenied")]);
-    let original = service.client.get(link).send().await.unwrap();
-    assert_eq!(original.status(), 503);
-    assert!(original.text().await.unwrap().contains("access is denied"));
-    storage.fail_next([FakeFailure::S3Error(403, "AccessDenied")]);
     let query = "file_name=a&export_format=json&include_images=true";
+    for (status, code, reason) in failures {
+        storage.fail_object("team/set/p003.png", FakeFailure::S3Error(status, code));
+        let original = service.client.get(link).send().await.unwrap();
+        assert_eq!(original.status(), 503);
+        assert!(original.text().await.unwrap().contains(reason));
+        let (task, zip) = export::archive(&service, query).await;
+        let message = format!(
+            "1 picture could not be read and was left out: p003.png; object storage says: {reason}"
+        );
+        assert_eq!((&task["result_message"], export::names(&zip).len()), (&json!(message), 9));
+    }
+    // An access key that may read nothing loses no picture of an export.
+    storage.fail_next(vec![FakeFailure::S3Error(403, "AccessDenied"); 9]);
     let task = export::ended(&service, &export::start(&service, query).await).await;
     let reason = "object storage failed: access is denied";
     assert_eq!((&task["status"], &task["result_message"]), (&json!("FAILED"), &json!(reason)));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn objects_whose_keys_cannot_be_addressed_are_named() {
+    let storage = storage().await;
+    for name in ["/a.png", "sub//b.png", "sub/./c.png", "tab\t.png", "sub//notes.doc"] {
+        storage.put(&format!("team/set/{name}"), &picture(20));
+    }
+    let service = served(Place::new(&[]), &storage).await;
+    assert_eq!(service.record().await["n_images"], 12);
+    let skipped = service.deployment.skipped_files(service.dataset).unwrap();
+    assert_eq!(skipped.len(), 4, "{skipped:?}");
+    let is_named = |it: &SkippedFile| it.reason.as_str().ends_with("rename the object");
+    assert!(skipped.iter().all(is_named), "{skipped:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn wrong_rows_of_a_manifest_are_named_and_the_others_added() {
+    const LIST: &str = "team/lists/list.txt";
+    let storage = storage().await;
+    storage.put("team/lists/new.png", &picture(20));
+    let service = served(Place::new(&[]), &storage).await;
+    let added = async |rows: &str| {
+        storage.put(LIST, rows.as_bytes());
+        service.added(Form::new().text("s3_uri", format!("s3://{LIST}"))).await;
+        let record = service.record().await;
+        assert_eq!(record["status_new"], "PARTIAL INDEX", "{record}");
+        (record["n_images"].clone(), record["fatal_error_msg"].clone())
+    };
+    let rows = "new.png\nhttps://example.com/x.png?key=c4nary\ns3://other/x.png\ngone.png";
+    let message = "3 files were not added: gone.png (cannot be read (it does not exist)), row 2 (a link; only s3:// \
+                   addresses and keys are supported), s3://other/x.png (cannot be read (the bucket does not exist)); \
+                   check them, and add the manifest again";
+    assert_eq!(added(rows).await, (json!(13), json!(message)));
+    storage.put("team/lists/gone.png", &picture(21));
+    storage.put("other/x.png", &picture(22));
+    let corrected = "new.png\ns3://other/x.png\ngone.png";
+    assert_eq!(added(corrected).await, (json!(15), json!(null)));
+    // A manifest that cannot be read stops nothing, and its media are kept.
+    storage.fail_object(LIST, FakeFailure::S3Error(403, "AccessDenied"));
+    storage.put("team/set/p012.png", &picture(12));
+    let rescan = service.post(&format!("/local/dataset/{}/rescan", service.dataset));
+    assert_eq!(answer(rescan).await.0, 200);
+    service.deployment.wait_until_idle().await;
+    let record = service.record().await;
+    assert_eq!((&record["status_new"], &record["n_images"]), (&json!("READY"), &json!(16)));
+    let skipped = service.deployment.skipped_files(service.dataset).unwrap();
+    assert_eq!((skipped.len(), skipped[0].file.as_str()), (1, "list.txt"), "{skipped:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

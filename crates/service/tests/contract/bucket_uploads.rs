@@ -96,6 +96,7 @@ async fn archives_without_media_and_sources_that_were_emptied_do_not_stop_the_re
     service.added(archived("set.zip", zip(&[("readme.doc".to_owned(), b"-".to_vec())]))).await;
     let record = service.record().await;
     assert_eq!((&record["status_new"], &record["n_images"]), (&json!("PARTIAL INDEX"), &json!(14)));
+    assert!(record.to_string().contains("; the upload is kept in the bucket\""), "{record}");
     for (name, _) in objects {
         storage.remove(&format!("team/{name}"));
     }

@@ -10,7 +10,7 @@ use std::{
 
 use super::sidecar_reader::SidecarData;
 use crate::ingest::{
-    OriginalFiles, SourceFile, is_denied, is_unavailable, original_files::ObservedFile,
+    OriginalFiles, SourceFile, is_refused, is_unavailable, original_files::ObservedFile,
 };
 
 /// Opens the files of a source, and notes the errors of reading them.
@@ -48,7 +48,7 @@ fn lock(errors: &ReadErrors) -> std::sync::MutexGuard<'_, Vec<(PathBuf, ErrorKin
 fn note(errors: &ReadErrors, path: &Path, cause: &Error) {
     let is_absent = [ErrorKind::NotFound, ErrorKind::NotADirectory].contains(&cause.kind());
     let is_of_system = cause.raw_os_error().is_some() && !is_absent;
-    if is_unavailable(cause) || is_denied(cause) || is_of_system {
+    if is_unavailable(cause) || is_refused(cause) || is_of_system {
         lock(errors).push((path.to_owned(), cause.kind(), cause.to_string()));
     }
 }

@@ -120,7 +120,10 @@ async fn a_container_is_listed_in_parts() {
     let storage = fake_s3::storage(settings(&server));
     let mut parts = storage.parts("az://photos/set", usize::MAX).unwrap();
     let first = parts.next().await.unwrap().unwrap();
-    assert_eq!((keys(&first), first.skipped, parts.has_more()), (vec!["set/a b.jpg"], 1, true));
+    assert_eq!(
+        (keys(&first), first.skipped.len(), parts.has_more()),
+        (vec!["set/a b.jpg"], 1, true)
+    );
     let second = parts.next().await.unwrap().unwrap();
     assert_eq!((keys(&second), parts.has_more()), (vec!["set/z.png"], false));
     assert_eq!((second.entries[0].size, parts.next().await.unwrap()), (Some(5), None));
@@ -232,6 +235,6 @@ async fn an_account_is_required() {
     let settings = StorageSettings::from_env([]).unwrap();
     let entry = object_entry_of("az://photos/a.jpg");
     let refused = read(&fake_s3::storage(settings), &entry).await.unwrap_err();
-    assert!(matches!(&refused, StorageError::Service(reason) if
+    assert!(matches!(&refused, StorageError::Refused(reason) if
         reason == "AZURE_STORAGE_ACCOUNT_NAME is not set"));
 }

@@ -72,7 +72,10 @@ async fn a_bucket_is_listed_in_parts() {
     let storage = fake_s3::storage(settings(&server));
     let mut parts = storage.parts("gs://photos/set", usize::MAX).unwrap();
     let first = parts.next().await.unwrap().unwrap();
-    assert_eq!((keys(&first), first.skipped, parts.has_more()), (vec!["set/a b.jpg"], 0, true));
+    assert_eq!(
+        (keys(&first), first.skipped.len(), parts.has_more()),
+        (vec!["set/a b.jpg"], 0, true)
+    );
     let second = parts.next().await.unwrap().unwrap();
     assert_eq!((keys(&second), parts.has_more()), (vec!["set/z.png"], false));
     assert_eq!((second.entries[0].size, parts.next().await.unwrap()), (Some(5), None));

@@ -98,7 +98,9 @@ async fn a_folder_is_listed_in_pages_and_read() {
         "set/x?y#z.jpg",
     ];
     assert_eq!(keys(&listing), expected);
-    assert_eq!((listing.media, listing.skipped, listing.truncated), (5, 3, false));
+    let skipped: Vec<_> = listing.skipped.iter().map(|(path, _)| path.to_str().unwrap()).collect();
+    assert_eq!(skipped, ["sub/../up.jpg", "tab\tnew\nline.jpg"]);
+    assert_eq!((listing.media, listing.truncated), (5, false));
     assert_eq!(server.request_count(), 4, "ten objects, three a page");
     let mut contents = Vec::new();
     for entry in &listing.entries {
@@ -299,6 +301,37 @@ async fn temporary_failures_are_retried_and_lasting_ones_reported() {
         "(the storage is temporarily unavailable (503))"
     );
     assert_eq!(server.request_count(), 11);
+}
+
+#[tokio::test]
+async fn an_object_that_is_not_sent_says_nothing_about_others_unless_the_storage_fails() {
+    const ENCRYPTED: &str = "<Error><Code>InvalidRequest</Code><Message>The object was stored using a form of Server \
+                             Side Encryption.</Message></Error>";
+    let server = FakeS3::with_objects(&[("photos/1.jpg", b"one")]).await;
+    for (failure, expected) in [
+        (FakeFailure::S3Error(404, "NoSuchBucket"), "refused: the bucket does not exist"),
+        (FakeFailure::S3Error(403, "InvalidObjectState"), "refused: it is archived; restore"),
+        (FakeFailure::S3Error(405, "MethodNotAllowed"), "refused: the storage responded with 405"),
+        (FakeFailure::S3Error(400, "KMS.DisabledException"), "refused: its encryption key cannot"),
+        (FakeFailure::RawError(400, ENCRYPTED), "refused: the storage responded with 400 InvalidR"),
+        (FakeFailure::Region("eu-other-2"), "refused: the bucket is in the region eu-other-2"),
+        (FakeFailure::S3Error(400, "RequestTimeout"), "temporary: the storage is temporarily"),
+        (FakeFailure::S3Error(400, "ThrottlingException"), "temporary: the storage is temporar"),
+        (FakeFailure::RawError(429, ""), "temporary: the storage is temporarily unavailable"),
+        (FakeFailure::S3Error(400, "ExpiredToken"), "service: the session token"),
+        (FakeFailure::RawError(400, "<html>"), "service: the storage responded with 400"),
+    ] {
+        server.fail_object("photos/1.jpg", failure);
+        let error = read(&server.storage(), &object_entry("1.jpg")).await.unwrap_err();
+        let kind = match &error {
+            StorageError::Refused(_) => "refused",
+            StorageError::Temporary(_) => "temporary",
+            StorageError::Service(_) => "service",
+            _ => "another",
+        };
+        let error = format!("{kind}: {error}");
+        assert!(error.starts_with(expected), "{error}");
+    }
 }
 
 #[tokio::test]
