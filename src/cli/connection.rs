@@ -54,6 +54,12 @@ impl Context {
         target: &ServiceTarget,
         purpose: &'static [Endpoint],
     ) -> CliResult<Connection<'_>> {
+        if let (Some(_), Some((folder, _))) = (self.global.print, target.local_folder()) {
+            let message = "--print needs a service that `curl` can reach, and the service of a folder is only for its \
+                           command";
+            let serve = ShellCommand::new("tessera serve").word(folder);
+            return Err(CliError::usage(message).with_remedy(serve));
+        }
         let manages = purpose.iter().any(|endpoint| endpoint.manages_local_dataset());
         let opening = if manages { FolderOpening::AsIndexed } else { FolderOpening::Update };
         let (mut client, local) =

@@ -103,9 +103,11 @@ fn applied_model_text(model: &AppliedModel) -> String {
 
 fn purpose(model: EnrichmentModel) -> &'static str {
     match model {
-        EnrichmentModel::CaptionImages => "search caption, VQL full text",
+        EnrichmentModel::CaptionImages => "search caption, VQL full text, VQL semantic search",
         EnrichmentModel::ImageTagging => "VQL labels",
-        EnrichmentModel::MultimodelImageEncoding => "VQL semantic search",
+        EnrichmentModel::MultimodelImageEncoding => {
+            "search by what pictures show, VQL semantic search"
+        }
         EnrichmentModel::ObjectDetection => "clusters of objects, VQL object labels",
     }
 }

@@ -156,7 +156,7 @@ impl SavedSearch {
         let document: Value =
             serde_json::from_str(source).map_err(|error| format!("is not JSON: {error}"))?;
         if document["schema"] != "tessera.clusters/1" {
-            return Err("is not a search result (tessera.clusters/1)".to_owned());
+            return Err("is not a search result with clusters (tessera.clusters/1), which `search` prints without --flat".to_owned());
         }
         let page = read_page(&document).ok_or("has no `clusters`")?;
         let complete = document["truncated"] == false

@@ -14,7 +14,7 @@ use std::{
 use tessera_config::custom_command::{CustomCommand, Placeholder, PlaceholderValues, ReadyCommand};
 use tessera_curation::{FoundOriginals, Skipped, first_skipped};
 use tessera_interface::message::WorkerEvent;
-use tessera_model::{DatasetId, Failure, SafeText, Selection, SelectionItem};
+use tessera_model::{DatasetId, Failure, SafeText, Selection, SelectionItem, ShellCommand};
 use tokio::sync::mpsc;
 
 use crate::{
@@ -26,16 +26,21 @@ use crate::{
 /// How much of the end of the messages of a failed command is read.
 const MESSAGE_BYTES: u64 = 4 << 10;
 
-/// Replaces the placeholders of a command. `found` are the originals, if the command needs them.
+/// Replaces the placeholders of a command. `target` is the dataset, and the beginning of a `tessera` command for its
+/// deployment. `found` are the originals, if the command needs them.
 pub(super) fn prepare(
     command: &CustomCommand,
-    dataset: DatasetId,
+    (dataset, tessera): (DatasetId, &ShellCommand),
     selection: &Selection,
     found: Option<FoundOriginals>,
     files: &HandedOverFiles,
 ) -> Result<ReadyCommand, Failure> {
     let paths = found.map_or_else(|| Ok(Vec::new()), whole)?;
-    let mut values = PlaceholderValues { dataset: dataset.to_string(), ..Default::default() };
+    let mut values = PlaceholderValues {
+        dataset: dataset.to_string(),
+        tessera: tessera.to_string(),
+        ..Default::default()
+    };
     let failed = |error: io::Error| {
         Failure::local(format!("cannot write the files for the command: {error}"))
     };

@@ -18,7 +18,7 @@ use tessera_interface::message::{
 };
 use tessera_model::{
     DatasetId, ExportSelection, ExportSpec, Failure, FolderEntry, FolderListing, FolderQuery,
-    PictureSource, SafeText, Selection, SelectionItem, TagTarget,
+    PictureSource, SafeText, Selection, SelectionItem, ShellCommand, TagTarget,
     check::{Condition, ConditionResult},
     split::{SplitPlan, SplitSet},
 };
@@ -266,10 +266,9 @@ impl RequestHandler {
                 self.open_externally(source).await?;
                 Payload::OpenedExternally
             }
-            Request::RunCustomCommand(dataset, selection, command) => {
-                Payload::CustomCommandStarted(
-                    self.run_custom_command(dataset, selection, command).await?,
-                )
+            Request::RunCustomCommand(dataset, selection, command, tessera) => {
+                let ready = self.run_custom_command(dataset, selection, command, tessera).await?;
+                Payload::CustomCommandStarted(ready)
             }
             Request::Curl(read) => Payload::Curl(match read {
                 ReadRequest::Dataset(dataset) => client.curl_dataset(dataset),
@@ -494,6 +493,7 @@ impl RequestHandler {
         dataset: DatasetId,
         selection: Selection,
         command: Box<CustomCommand>,
+        tessera: ShellCommand,
     ) -> Result<Option<ReadyCommand>, Failure> {
         let mut found = None;
         if command.uses_files() {
@@ -503,7 +503,8 @@ impl RequestHandler {
         }
         let (files, events) = (self.handed_over.clone(), self.events.clone());
         run_blocking(move || {
-            let ready = custom_command::prepare(&command, dataset, &selection, found, &files)?;
+            let target = (dataset, &tessera);
+            let ready = custom_command::prepare(&command, target, &selection, found, &files)?;
             if command.terminal {
                 return Ok(Some(ready));
             }

@@ -268,6 +268,14 @@ fn a_dry_run_of_a_command_changes_nothing() {
 }
 
 #[test]
+fn the_service_of_a_folder_is_not_for_curl() {
+    let (home, _) = home();
+    let line = ["search", "browse", "--folder", "photos", "--print", "curl"];
+    let (code, _, err) = run(home.path(), &line);
+    assert!(code == 2 && err.contains("tessera serve"), "{code} {err}");
+}
+
+#[test]
 fn a_change_prints_one_document_and_a_text_is_no_document() {
     let world = World::new();
     for line in [

@@ -228,6 +228,11 @@ fn undocumented_issues_and_long_queries_are_notes() {
     );
     assert!(second.contains("characters in the URL"), "{second}");
     assert!(err.contains("6 filters, no errors"), "{err}");
+    let labels: Vec<String> = (0..100).map(|n| format!("{n}{}", "\u{5199}".repeat(40))).collect();
+    let filter = json!({ "labels": { "op": "one_of", "value": labels } });
+    let query = json!([filter, filter]).to_string();
+    let (code, out, _) = run(home.path(), &["query", "check", "--vql", &query]);
+    assert!(code == 8 && out.contains("a URL has at most 65534"), "{code} {out}");
 }
 
 #[test]

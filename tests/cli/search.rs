@@ -253,6 +253,10 @@ fn text_searches_filters_views_and_selections() {
         let (got, _, err) = ask(arguments);
         assert_eq!(got, code, "{arguments:?}: {err}");
     }
+    let labels: Vec<_> = (0..100).map(|n| format!("{n}{}", "\u{5199}".repeat(80))).collect();
+    let long = serde_json::json!([{ "labels": { "op": "one_of", "value": labels } }]).to_string();
+    let (code, _, err) = ask(&["vql", "--vql", &long]);
+    assert!(code != 0 && err.contains("a URL has at most 65534"), "{code} {err}");
     let (code, out, _) = ask(&["caption", "red van", "--max-score", "0.4", "--print", "curl"]);
     assert_eq!(code, 0);
     assert!(

@@ -1,6 +1,6 @@
 //! Tests what `y` and a letter copy, and what never reaches the clipboard.
 
-use tessera_config::DeploymentKind;
+use tessera_config::{DeploymentKind, custom_command::CustomCommand};
 use tessera_interface::{
     app::{CopyOutcome, Effect, Event, ReopenCommand},
     message::{Lane, Payload, ReadRequest, Request},
@@ -55,6 +55,27 @@ fn the_command_opens_what_the_pane_shows() {
 }
 
 #[test]
+fn a_command_of_the_user_reaches_the_same_deployment() {
+    let mut desk = with_status(Status::Ready);
+    let run = ["sh", "-c", "{tessera} jobs list"].map(str::to_owned).to_vec();
+    let command = CustomCommand { name: "My jobs".to_owned(), run, key: None, terminal: true };
+    desk.app.setup_mut().settings.commands = vec![command];
+    let choose = |desk: &mut Desk| {
+        desk.press(":");
+        desk.type_text("My jobs");
+        desk.press("enter");
+    };
+    choose(&mut desk);
+    assert_eq!(desk.notice(), "other commands cannot reach this deployment");
+    desk.press("esc esc");
+    desk.app.setup_mut().reopen_command = ReopenCommand::Prefix("tessera --profile work".into());
+    choose(&mut desk);
+    let (_, request) = desk.take(|lane| *lane == Lane::CustomCommand);
+    let Request::RunCustomCommand(.., tessera) = request else { panic!("{request:?}") };
+    assert_eq!(tessera.as_str(), "tessera --profile work");
+}
+
+#[test]
 fn queries_and_selections_are_copied_as_they_are_sent() {
     let mut desk = with_status(Status::Ready);
     let cluster = desk.app.results().cluster().unwrap().id;
@@ -72,6 +93,8 @@ fn queries_and_selections_are_copied_as_they_are_sent() {
 fn the_link_of_a_local_picture_is_its_file() {
     let mut desk = with_status(Status::Ready);
     desk.app.setup_mut().deployment = DeploymentKind::Local;
+    desk.press("y c");
+    assert!(desk.notice().contains("only this program reaches the service"), "{}", desk.notice());
     let mut local = page(0, 1);
     let preview = &mut local.clusters[0].previews[0];
     preview.original_path = Some(format!("/photos/a b/{}", preview.file_name).into());

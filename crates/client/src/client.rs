@@ -221,7 +221,8 @@ impl Client {
         let page = self.get(Endpoint::Explore, &path, &parameters, read).await;
         page.map_err(|failure| {
             // The API document does not say which path serves text searches.
-            if is_text_search(search) && failure.kind == FailureKind::NotFound {
+            let is_unknown = failure.kind == FailureKind::NotFound && failure.code.is_none();
+            if is_text_search(search) && is_unknown {
                 return failure.with_remedy(
                     "If the dataset is there, the path of text searches is another one: set \
                      text_search_path in the profile, or give --path",

@@ -11,7 +11,7 @@ use crate::{
     multipart::{Form, FormContent, FormPart, OCTET_STREAM, escape_file_name},
     service_config::BaseUrl,
 };
-use tessera_model::SafeText;
+use tessera_model::{Failure, SafeText, vql::MAX_URL_CHARS};
 use tessera_wire::endpoints::{Endpoint, is_unsafe_get};
 
 const MAX_JSON_BYTES: usize = 32 << 20;
@@ -69,6 +69,20 @@ impl ApiRequest {
 
     pub(super) fn new(endpoint: Endpoint, url: Url, body: RequestBody) -> Self {
         Self { endpoint, url, headers: HeaderMap::new(), body, max_bytes: MAX_JSON_BYTES }
+    }
+
+    /// Fails if the URL is longer than the HTTP library sends.
+    pub(super) fn check_length(&self) -> Result<(), Failure> {
+        let characters = self.url.as_str().len();
+        if characters <= MAX_URL_CHARS {
+            return Ok(());
+        }
+        let sentence = format!(
+            "the request is too long: its URL has {characters} characters, and a URL has at most {MAX_URL_CHARS}"
+        );
+        let remedy =
+            "Use fewer or shorter filters; a letter outside ASCII takes 6 to 12 characters";
+        Err(Failure::local(sentence).with_remedy(remedy))
     }
 
     pub(super) fn upload_timeout(&self) -> Duration {

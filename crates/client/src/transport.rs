@@ -98,6 +98,7 @@ impl Transport {
 
     /// Sends `request` until it succeeds or the retry table forbids another attempt.
     pub(super) async fn fetch(&self, request: &ApiRequest) -> Result<ApiResponse, Failure> {
+        request.check_length()?;
         let mut attempts = RetryState::new(request.endpoint, request.origin());
         loop {
             let attempt = Attempt::new(request, attempts.number());

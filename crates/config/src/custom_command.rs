@@ -50,6 +50,8 @@ text_enum! {
         /// A file with the selection.
         Selection = "{selection}",
         Dataset = "{dataset}",
+        /// The beginning of a `tessera` command for the same deployment, quoted for a shell.
+        Tessera = "{tessera}",
     }
 }
 
@@ -68,6 +70,7 @@ pub struct PlaceholderValues {
     pub ids: Vec<String>,
     pub selection: PathBuf,
     pub dataset: String,
+    pub tessera: String,
 }
 
 impl CustomCommand {
@@ -123,7 +126,8 @@ impl CustomCommand {
 
     /// Whether the command acts on what is selected, or under the cursor.
     pub fn uses_selection(&self) -> bool {
-        Placeholder::ALL.iter().any(|it| *it != Placeholder::Dataset && self.uses(*it))
+        let is_selected = |it| !matches!(it, Placeholder::Dataset | Placeholder::Tessera);
+        Placeholder::ALL.into_iter().any(|it| is_selected(it) && self.uses(it))
     }
 
     /// Replaces the placeholders.
@@ -178,6 +182,7 @@ fn replaced(word: &str, values: &PlaceholderValues) -> OsString {
             Placeholder::List => result.push(&values.list),
             Placeholder::Selection => result.push(&values.selection),
             Placeholder::Dataset => result.push(&values.dataset),
+            Placeholder::Tessera => result.push(&values.tessera),
             Placeholder::Paths | Placeholder::Ids => result.push(text),
         }
         rest = &rest[position + text.len()..];
@@ -198,7 +203,7 @@ mod tests {
         let source = r#"
             [[commands]]
             name = "Label"
-            run = ["label", "--of={selection}", "{paths}", "--", "{ids}", "${x}", "{dataset}:{list}"]
+            run = ["label", "--of={selection}", "{paths}", "--", "{ids}", "${x}", "{dataset}:{list}", "{tessera} x"]
             key = "! l"
         "#;
         let command = read(source).unwrap().remove(0);
@@ -209,6 +214,7 @@ mod tests {
             ids: vec!["1".into()],
             selection: "/t/s".into(),
             dataset: "d".into(),
+            tessera: "tessera --folder '/p/{ids}'".into(),
         };
         let words = command.ready(&values).words;
         let expected = [
@@ -220,6 +226,7 @@ mod tests {
             "1",
             "${x}",
             "d:/t/{dataset}",
+            "tessera --folder '/p/{ids}' x",
         ];
         assert_eq!(words, expected.map(OsString::from));
     }

@@ -290,7 +290,7 @@ pub enum Request {
     Folder(FolderQuery),
     Inspect(PathBuf),
     OpenExternally(PictureSource),
-    RunCustomCommand(DatasetId, Selection, Box<CustomCommand>),
+    RunCustomCommand(DatasetId, Selection, Box<CustomCommand>, ShellCommand),
     Curl(ReadRequest),
     LoginPlaces,
     /// Reads a dataset, or the list of datasets, to check whether the login is accepted.

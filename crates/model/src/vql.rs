@@ -219,6 +219,8 @@ keyword_enum!(
 
 /// Some services and proxies reject URLs that are longer than this.
 const LONG_QUERY_CHARS: usize = 4_000;
+/// The maximum number of characters of a URL that the HTTP library sends or accepts.
+pub const MAX_URL_CHARS: usize = 65_534;
 
 impl Filter {
     /// Returns the enrichment models that the filter needs. Any one of them is enough.
@@ -249,7 +251,12 @@ pub fn unpublished_issue_warning(name: &str) -> Option<String> {
     })
 }
 
+/// Warns about filters that take this many characters of a URL.
 pub fn long_query_warning(characters: usize) -> Option<String> {
-    (characters > LONG_QUERY_CHARS)
-        .then(|| format!("{characters} characters in the URL; some proxies reject URLs this long"))
+    let reason = match characters {
+        ..=LONG_QUERY_CHARS => return None,
+        ..=MAX_URL_CHARS => "some proxies reject URLs this long".to_owned(),
+        _ => format!("a URL has at most {MAX_URL_CHARS}, so use fewer or shorter filters"),
+    };
+    Some(format!("{characters} characters in the URL; {reason}"))
 }

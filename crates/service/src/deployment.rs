@@ -521,16 +521,36 @@ fn absolute_folder(folder: &Path) -> Option<PathBuf> {
     Some(if below.as_os_str().is_empty() { canonical } else { canonical.join(below) })
 }
 
+/// Returns why a folder without files to index is refused.
+fn no_files_error(path: &Path, scan: &FolderScan) -> LocalError {
+    let mut pointers = scan.skipped.iter().filter(|(_, reason)| *reason == ANNEX_POINTER);
+    if let Some((first, reason)) = pointers.next() {
+        let example = format!("{}: {reason}", printable_path(first));
+        return LocalError::NoPictures(path.to_owned(), 1 + pointers.count(), example);
+    }
+    if scan.skipped.iter().any(|(_, reason)| *reason == SYMBOLIC_LINK) {
+        return LocalError::OnlyLinks(path.to_owned());
+    }
+    let Some((first, reason)) = scan.skipped.first() else {
+        return LocalError::EmptyFolder(path.to_owned());
+    };
+    excluded_error(path, scan).unwrap_or_else(|| {
+        let (path, first) = (printable_path(path), printable_path(first));
+        LocalError::Unusable(format!(
+            "the folder {path} contains only what is never read, for example {first} ({reason}); give one with pictures"
+        ))
+    })
+}
+
+/// Returns the error for a folder without pictures, if patterns exclude something in it.
+fn excluded_error(path: &Path, scan: &FolderScan) -> Option<LocalError> {
+    let (first, _) = scan.skipped.iter().find(|(_, reason)| *reason == EXCLUDED)?;
+    Some(LocalError::AllExcluded(path.to_owned(), first.clone()))
+}
+
 fn require_pictures(path: &Path, scan: &FolderScan, had_some: bool) -> Result<(), LocalError> {
     if scan.files.is_empty() {
-        let mut pointers = scan.skipped.iter().filter(|(_, reason)| *reason == ANNEX_POINTER);
-        if let Some((first, reason)) = pointers.next() {
-            let example = format!("{}: {reason}", printable_path(first));
-            return Err(LocalError::NoPictures(path.to_owned(), 1 + pointers.count(), example));
-        }
-        let has_links = scan.skipped.iter().any(|(_, reason)| *reason == SYMBOLIC_LINK);
-        let error = if has_links { LocalError::OnlyLinks } else { LocalError::EmptyFolder };
-        return Err(error(path.to_owned()));
+        return Err(no_files_error(path, scan));
     }
     let folder =
         SandboxedDir::open(path).map_err(|cause| LocalError::Unreadable(path.to_owned(), cause))?;
@@ -549,7 +569,11 @@ fn require_pictures(path: &Path, scan: &FolderScan, had_some: bool) -> Result<()
     }
     let is_media =
         |found: &&ScannedFile| FileKind::from_name(&found.path.to_string_lossy()).is_media();
-    let example = scan.files.iter().find(is_media).or(scan.files.first()).map(|found| {
+    let media = scan.files.iter().find(is_media);
+    if let (None, Some(error)) = (media, excluded_error(path, scan)) {
+        return Err(error);
+    }
+    let example = media.or(scan.files.first()).map(|found| {
         let reason = unrecognized_reason(&folder, &found.path);
         let reason = reason.unwrap_or_else(|cause| read_error_name(&cause));
         format!("{}: {reason}", printable_path(&found.path))

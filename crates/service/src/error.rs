@@ -7,7 +7,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use tessera_media::{ingest::file_names::printable_path, object_storage::StorageError};
+use tessera_media::{
+    ingest::{PATTERNS_FILE, file_names::printable_path},
+    object_storage::StorageError,
+};
 use tessera_model::{Failure, FailureKind, FileKind};
 use tessera_picture::PictureFormat;
 use tessera_store::{StoreError, postgres::StoreAddress};
@@ -26,6 +29,8 @@ pub enum LocalError {
     /// A file cannot be written, or a folder in object storage cannot be opened. The message says why.
     Failed(String),
     EmptyFolder(PathBuf),
+    /// Patterns exclude the pictures of the folder. The second path is the first that is excluded.
+    AllExcluded(PathBuf, PathBuf),
     /// The folder contains only links, apart from hidden files.
     OnlyLinks(PathBuf),
     /// The folder contains this number of files but no picture.
@@ -72,6 +77,13 @@ impl fmt::Display for LocalError {
             Self::EmptyFolder(path) => {
                 write!(f, "the folder {} is empty; give one with pictures", printable_path(path))
             }
+            Self::AllExcluded(path, first) => write!(
+                f,
+                "patterns leave no picture of the folder {}: they exclude {}; open it once with --all-files or with \
+                 other patterns, or change the patterns in its {PATTERNS_FILE}",
+                printable_path(path),
+                printable_path(first)
+            ),
             Self::OnlyLinks(path) => write!(
                 f,
                 "the folder {} contains only symbolic links, which lead out of it or to folders; \

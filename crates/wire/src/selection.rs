@@ -126,10 +126,11 @@ fn items_within<const ITEMS: usize, const IDS: usize>(
     let whole = |reason: String| SelectionError { item: None, reason };
     let body: &RawValue =
         serde_json::from_slice(body).map_err(|cause| whole(format!("no JSON: {cause}")))?;
-    let list = read_object(body).ok().and_then(|Body { media_selection }| media_selection);
-    let list = list.filter(|raw| raw.get().starts_with('['));
-    let list =
-        list.ok_or_else(|| whole("media_selection: must be an array of items".to_owned()))?;
+    let no_list = "media_selection: must be an array of items";
+    let Body { media_selection } =
+        read_object(body).map_err(|cause| whole(format!("{no_list} ({cause})")))?;
+    let list = media_selection.filter(|raw| raw.get().starts_with('['));
+    let list = list.ok_or_else(|| whole(no_list.to_owned()))?;
     let items: Option<CappedList<&RawValue, ITEMS>> = read_value(Some(list));
     let items = items.filter(|CappedList(items)| !items.is_empty());
     let number = match ITEMS {

@@ -292,7 +292,7 @@ pub fn parse_strict(json: &[u8], limit: usize) -> Result<Value, serde_json::Erro
 }
 
 /// Parses `json`, and refuses an object that has a key twice, because only one of its values would be kept.
-pub(crate) fn parse_unique(json: &str) -> Result<Value, serde_json::Error> {
+pub fn parse_unique(json: &str) -> Result<Value, serde_json::Error> {
     let seed = BoundedValue { left: &Cell::new(usize::MAX), has_unique_keys: true };
     parse_with(seed, json.as_bytes())
 }

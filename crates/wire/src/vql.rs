@@ -327,6 +327,13 @@ pub fn write(filters: &[Filter]) -> String {
     Value::Array(filters.iter().map(filter_to_json).collect()).to_string()
 }
 
+/// Returns the number of characters that filters take in a URL, which escapes most characters that are no letters or
+/// digits.
+pub fn url_chars(filters: &[Filter]) -> usize {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b" *-._".contains(&byte);
+    write(filters).bytes().map(|byte| if is_plain(byte) { 1 } else { 3 }).sum()
+}
+
 fn filter_to_json(filter: &Filter) -> Value {
     match filter {
         Filter::FullText(text) => json!({"text": {"op": "fts", "value": text.as_str()}}),

@@ -12,7 +12,7 @@ use crate::cli::{
 use tessera_model::{
     Enrichment, Filter,
     enrichment::missing_model_warning,
-    vql::{IssueFilter, MAX_FILTERS, long_query_warning, unpublished_issue_warning},
+    vql::{IssueFilter, MAX_FILTERS, MAX_URL_CHARS, long_query_warning, unpublished_issue_warning},
 };
 use tessera_wire::vql::{self, TextPosition, VqlError};
 
@@ -126,8 +126,11 @@ fn value_notes(filters: &[Filter]) -> Vec<QueryDiagnostic> {
             notes.push(note(Some(index), Some("issues.value"), warning));
         }
     }
-    let too_long = long_query_warning(vql::write(filters).len());
-    notes.extend(too_long.map(|warning| note(None, None, warning)));
+    let characters = vql::url_chars(filters);
+    notes.extend(long_query_warning(characters).map(|warning| {
+        let is_error = characters > MAX_URL_CHARS;
+        QueryDiagnostic { is_error, ..note(None, None, warning) }
+    }));
     notes
 }
 

@@ -197,6 +197,7 @@ async fn documented_messages_have_a_code_and_a_remedy() {
     for (status, message, code) in [
         (404, "Dataset not found", "dataset_not_found"),
         (404, "Original file not found", "original_missing"),
+        (404, "Anchor not found", "anchor_not_found"),
         (400, "Dataset 95233006 has no embedding_config set", "no_embedding_config"),
         (
             400,

@@ -81,6 +81,9 @@ fn clipboard_content(app: &App, action: Action) -> Option<Result<ClipboardConten
         Action::CopyLink => link(app),
         Action::CopyName => text("name", name(app).map(PrintableText::from)),
         Action::CopyJson => json_text(app),
+        Action::CopyCurl if app.setup.deployment == DeploymentKind::Local => Err(
+            "only this program reaches the service of a folder; `tessera serve` starts one for others",
+        ),
         Action::CopyCurl => equivalent_read(app).map(ClipboardContent::Curl),
         Action::CopyCommand => text("command", Ok(command(app).into())),
         Action::CopyProfiler => text("line", profiler_command(app).map(PrintableText::from)),

@@ -1,11 +1,11 @@
 //! Runs the user's own commands on the selection, or else on what is under the cursor.
 
 use tessera_config::custom_command::{CustomCommand, Placeholder, ReadyCommand};
-use tessera_model::Selection;
+use tessera_model::{Selection, ShellCommand};
 
 use crate::app::prelude::*;
 use crate::app::{
-    Effect,
+    Effect, ReopenCommand,
     overlay::pick_list::{Command, PickItem},
 };
 
@@ -27,6 +27,9 @@ fn unavailable_reason(app: &App, command: &CustomCommand) -> Option<String> {
     if app.dataset().is_none() {
         return Some("open a dataset first".to_owned());
     }
+    if command.uses(Placeholder::Tessera) && tessera(app).is_none() {
+        return Some("other commands cannot reach this deployment".to_owned());
+    }
     let lacks_input = command.uses_selection() && input(app, command).is_none();
     lacks_input.then(|| "select something, or go to a picture".to_owned())
 }
@@ -38,8 +41,17 @@ pub(in crate::app) fn run_custom_command(app: &mut App, position: usize) {
     }
     let Some(dataset) = app.dataset().map(|dataset| dataset.id) else { return };
     let selection = input(app, &command).unwrap_or_default();
-    let request = Request::RunCustomCommand(dataset, selection, Box::new(command));
+    let tessera = tessera(app).unwrap_or_default();
+    let request = Request::RunCustomCommand(dataset, selection, Box::new(command), tessera);
     app.outbox.send(Lane::CustomCommand, request);
+}
+
+/// Returns the beginning of a `tessera` command for the same deployment, if other commands can reach it.
+fn tessera(app: &App) -> Option<ShellCommand> {
+    match &app.setup.reopen_command {
+        ReopenCommand::Whole(_) => None,
+        ReopenCommand::Prefix(tessera) => Some(tessera.clone()),
+    }
 }
 
 /// Returns what a command acts on.

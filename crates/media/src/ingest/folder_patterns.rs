@@ -4,10 +4,12 @@
 use std::{
     io::{ErrorKind, Read as _},
     path::Path,
+    slice,
 };
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use serde::Deserialize;
+use toml::Spanned;
 
 use super::{OriginalFiles as _, SandboxedDir};
 use tessera_model::{FileKind, MAX_PATTERNS, PatternLists, text::composed};
@@ -29,7 +31,15 @@ pub struct FolderPatterns {
 #[derive(Default, Deserialize)]
 struct PatternsFile {
     #[serde(default)]
-    folder: PatternLists,
+    folder: PatternsTable,
+}
+
+/// The patterns with their places in the file.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct PatternsTable {
+    include: Vec<Spanned<String>>,
+    exclude: Vec<Spanned<String>>,
 }
 
 impl FolderPatterns {
@@ -100,15 +110,25 @@ fn read_file(folder: &SandboxedDir) -> Result<PatternLists, String> {
     parse_file(&text)
 }
 
-/// Parses the patterns, and checks them, so that a mistake in the file is reported with its name.
+/// Parses the patterns, and checks them, so that a mistake in the file is reported with its line.
 fn parse_file(text: &str) -> Result<PatternLists, String> {
-    let file: PatternsFile = toml::from_str(text).map_err(|error| {
-        let start = error.span().map_or(0, |span| span.start);
+    let wrong = |start: usize, cause: &str| {
         let line = text[..start.min(text.len())].matches('\n').count() + 1;
-        format!("{PATTERNS_FILE}, line {line}: {}", error.message())
+        format!("{PATTERNS_FILE}, line {line}: {cause}")
+    };
+    let PatternsFile { folder } = toml::from_str(text).map_err(|error| {
+        let start = error.span().map_or(0, |span| span.start);
+        wrong(start, error.message())
     })?;
-    FolderPatterns::new(&file.folder).map_err(|cause| format!("{PATTERNS_FILE}: {cause}"))?;
-    Ok(file.folder)
+    let checked = |patterns: Vec<Spanned<String>>| {
+        let check = |pattern: Spanned<String>| {
+            let compiled = compile(slice::from_ref(pattern.get_ref()));
+            compiled.map_err(|cause| wrong(pattern.span().start, &cause))?;
+            Ok(pattern.into_inner())
+        };
+        patterns.into_iter().map(check).collect::<Result<Vec<_>, String>>()
+    };
+    Ok(PatternLists { include: checked(folder.include)?, exclude: checked(folder.exclude)? })
 }
 
 /// Compiles patterns. Returns `None` if there are none.
@@ -120,6 +140,7 @@ fn compile(patterns: &[String]) -> Result<Option<Gitignore>, String> {
         return Err(format!("more than {MAX_PATTERNS} patterns; combine some of them"));
     }
     let mut builder = GitignoreBuilder::new("");
+    builder.allow_unclosed_class(false);
     for pattern in patterns {
         let wrong = |cause| format!("the pattern {pattern:?} is wrong: {cause}");
         builder.add_line(None, &composed(pattern)).map_err(wrong)?;
@@ -175,7 +196,8 @@ mod tests {
             ("[folder]\nexclud = []", "line 2: unknown field `exclud`"),
             ("[folder]\nexclude = 'a'", "line 2: invalid type"),
             ("[folder", "line 1"),
-            ("[folder]\nexclude = ['[z-a]']", "the pattern \"[z-a]\" is wrong"),
+            ("[folder]\nexclude = [\n'a',\n'[z-a]']", "line 4: the pattern \"[z-a]\" is wrong"),
+            ("[folder]\ninclude = ['[a']", "line 2: the pattern \"[a\" is wrong"),
         ] {
             let error = parse_file(text).unwrap_err();
             assert!(error.starts_with(PATTERNS_FILE) && error.contains(words), "{error}");

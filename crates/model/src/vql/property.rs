@@ -140,7 +140,9 @@ impl Property {
             Self::File(Size | Width | Height | Aspect | Rating) => {
                 let number =
                     raw.number().ok_or_else(|| InvalidField::new("value", "must be a number"))?;
-                if *self == Self::File(Rating) && !(1.0..=f64::from(MAX_RATING)).contains(&number) {
+                let is_rating =
+                    || number.fract() == 0.0 && (1.0..=f64::from(MAX_RATING)).contains(&number);
+                if *self == Self::File(Rating) && !is_rating() {
                     let reason = format!("must be a rating from 1 to {MAX_RATING}");
                     return Err(InvalidField::new("value", reason));
                 }

@@ -273,6 +273,7 @@ fn a_filter_by_rating_takes_only_ratings_that_exist() {
         (Operator::Is, 1.0, true),
         (Operator::AtLeast, 5.0, true),
         (Operator::Is, 7.0, false),
+        (Operator::AtLeast, 2.5, false),
         (Operator::IsNot, 0.0, false),
         (Operator::AtMost, -1.0, false),
         (Operator::AtLeast, f64::NAN, false),

@@ -143,6 +143,12 @@ fn a_query_of_more_than_4000_characters_may_be_too_long_for_a_proxy() {
         long_query_warning(4_001).as_deref(),
         Some("4001 characters in the URL; some proxies reject URLs this long")
     );
+    assert_eq!(
+        long_query_warning(65_535).as_deref(),
+        Some(
+            "65535 characters in the URL; a URL has at most 65534, so use fewer or shorter filters"
+        )
+    );
 }
 
 #[test]

@@ -72,11 +72,17 @@ pub const EXACT_NAME_DISTANCE: f32 = 0.0;
 impl NameQuery {
     /// Creates a query from a text. Returns `None` if the text has no words that describe anything.
     pub fn new(text: &str, language: Language) -> Option<Self> {
-        let mut words = content_stems(&split_words(text), language);
+        let stem = stem(text.trim());
+        let is_described = |stem: &str| !content_stems(&split_words(stem), language).is_empty();
+        let mut words = match stem.filter(|stem| !is_described(stem)) {
+            // All words of the file are left out of queries, so that they have to be found together.
+            Some(stem) => vec![stemmed_text(&split_words(stem), language)],
+            None => content_stems(&split_words(text), language),
+        };
         words.retain(|word| !indexed_words(word).is_empty());
         words.sort_unstable();
         words.dedup();
-        let file_name = stem(text.trim()).map(|_| search_form(text.trim()));
+        let file_name = stem.map(|_| search_form(text.trim()));
         (!words.is_empty()).then_some(Self { words, file_name })
     }
 
@@ -147,6 +153,11 @@ mod tests {
         let query = NameQuery::new(" Img_0042.JPG", Language::English).unwrap();
         assert!(query.is_name("IMG_0042.jpg") && !query.is_name("IMG_0042.png"));
         assert!(query.distances()[0] < 0.1, "nearer than every other name");
+        for (text, word) in [("x.png", "x"), ("a b.jpg", "a b"), ("of the.png", "of the")] {
+            let query = NameQuery::new(text, Language::English).unwrap();
+            assert!(query.words == [word] && query.is_name(text), "{query:?}");
+        }
+        assert_eq!(NameQuery::new("-.png", Language::English), None);
         let words = NameQuery::new("a dog at St. Mary", Language::English).unwrap();
         assert!(words.file_name.is_none() && !words.is_name(""));
     }

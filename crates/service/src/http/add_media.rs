@@ -348,7 +348,7 @@ fn duplicate_field(name: &str) -> Problem {
 #[expect(clippy::needless_pass_by_value, reason = "the form that map_err takes")]
 fn storage_problem(cause: io::Error) -> Problem {
     let reason = match cause.kind() {
-        _ if is_storage_full(&cause) => "the disk is full",
+        _ if is_storage_full(&cause) => "the disk is full, of which 1 GiB stays free",
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => "it may not be written",
         _ => "the disk failed",
     };
@@ -381,6 +381,9 @@ mod tests {
             panic!("no 422");
         };
         assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR);
-        assert_eq!(message, "The upload could not be stored: the disk is full");
+        assert_eq!(
+            message,
+            "The upload could not be stored: the disk is full, of which 1 GiB stays free"
+        );
     }
 }

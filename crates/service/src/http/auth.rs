@@ -13,7 +13,7 @@ use axum::{
 };
 use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header};
 use secrecy::{ExposeSecret as _, SecretString};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, de::Error as _};
 use tokio::{
     sync::Mutex as AsyncMutex,
     task::spawn_blocking,
@@ -66,13 +66,21 @@ struct TokenVerifier {
 
 #[derive(Deserialize)]
 struct TokenClaims {
+    #[serde(deserialize_with = "numeric_date")]
     iat: u64,
+    #[serde(deserialize_with = "numeric_date")]
     exp: u64,
     /// The library also accepts a list of issuers, but the API has one.
     #[serde(rename = "iss")]
     _issuer: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "numeric_date")]
     nbf: u64,
+}
+
+/// Reads a time in seconds since 1970, which may have a fraction (RFC 7519, section 2).
+fn numeric_date<'de, D: Deserializer<'de>>(value: D) -> Result<u64, D::Error> {
+    let time = Duration::try_from_secs_f64(f64::deserialize(value)?);
+    time.map(|time| time.as_secs()).map_err(D::Error::custom)
 }
 
 impl Authenticator {

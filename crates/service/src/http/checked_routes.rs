@@ -7,7 +7,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use axum::{
     Router,
     extract::{Query, Request, State},
-    http::{StatusCode, Uri},
+    http::{StatusCode, Uri, header},
     middleware::{Next, from_fn, from_fn_with_state},
     response::{IntoResponse, Response},
 };
@@ -63,7 +63,8 @@ impl CheckedRoutes {
 
     /// Adds a GET with side effects, which must not be reachable by HEAD.
     fn add_without_head(self, (schemas, paths, route): UtoipaMethodRouter<AppState>) -> Self {
-        self.add((schemas, paths, route.head(method_not_allowed)))
+        let refuse = async || ([(header::ALLOW, "GET")], method_not_allowed().await);
+        self.add((schemas, paths, route.head(refuse)))
     }
 
     pub(crate) fn split_for_parts(self) -> (Router<AppState>, OpenApi) {

@@ -217,7 +217,7 @@ fn caption(params: &QueryParams) -> Result<Option<String>, Problem> {
         return Err(Problem::invalid_query(query::IMAGE_CAPTION, expected));
     }
     let name = if new.is_some() { query::CAPTION } else { query::IMAGE_CAPTION };
-    let expected = "Input should be a text of at most 1000 characters";
+    let expected = "Input should be a text of 1 to 1000 characters";
     params.parse(name, expected, |raw| {
         let short = raw.chars().nth(MAX_CAPTION_CHARS).is_none();
         (short && !raw.is_empty()).then(|| raw.to_owned())

@@ -18,7 +18,7 @@ use super::{
     connections::ClientConnection,
     explore::parse_optional_search,
     media::{FileContent, FileResponse, respond_with_file},
-    multipart_form::{SizeLimit, check_content_length, content_length},
+    multipart_form::{SizeLimit, check_body_headers, content_length},
     openapi::{DatasetErrors, ExportErrors, FileResponses, JsonErrors, StatusErrors},
     parameters::{
         ArchiveParams, DatasetPath, ExpiringLinkParams, ExportLinkPath, ExportParams,
@@ -273,7 +273,7 @@ pub(crate) async fn read_json(
     if !kind.eq_ignore_ascii_case("application/json") {
         return Err(Problem::invalid_body(name, "Send it as application/json"));
     }
-    check_content_length(&request, SELECTION_LIMIT)?;
+    check_body_headers(&request, SELECTION_LIMIT)?;
     let mut bytes = BodyBuffer::new(connection, SELECTION_LIMIT, content_length(&request));
     let mut body = request.into_body().into_data_stream();
     while let Some(chunk) = body.next().await {

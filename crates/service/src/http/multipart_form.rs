@@ -16,7 +16,7 @@ use axum::{
         DefaultBodyLimit, FromRequest as _, Multipart, Request,
         multipart::{Field, MultipartError},
     },
-    http::header,
+    http::{StatusCode, header},
 };
 use futures_util::{Stream, StreamExt as _, stream};
 
@@ -40,8 +40,13 @@ impl SizeLimit {
     }
 }
 
-/// Refuses a request whose declared length exceeds `limit`.
-pub(crate) fn check_content_length(request: &Request, limit: SizeLimit) -> Result<(), Problem> {
+/// Refuses a compressed body, and a body whose declared length exceeds `limit`.
+pub(crate) fn check_body_headers(request: &Request, limit: SizeLimit) -> Result<(), Problem> {
+    let encoding = request.headers().get(header::CONTENT_ENCODING);
+    if encoding.is_some_and(|it| !it.as_bytes().eq_ignore_ascii_case(b"identity")) {
+        let message = "The body must not be compressed; send it without Content-Encoding";
+        return Err(Problem::plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
+    }
     limit.check(content_length(request).unwrap_or_default())
 }
 
@@ -63,17 +68,19 @@ pub(crate) struct FormPart<'a> {
 }
 
 impl MultipartForm {
-    /// Opens a form. Fails with 413 if the declared length exceeds `limit`, and with 400 if the body is not a form.
+    /// Opens a form. Fails with 413 if the declared length exceeds `limit`, with 415 if the body is compressed, and with
+    /// 400 if the body is not a form.
     pub async fn open(mut request: Request, limit: SizeLimit) -> Result<Self, Problem> {
-        check_content_length(&request, limit)?;
+        check_body_headers(&request, limit)?;
         let flow = Arc::new(FlowControl::new(limit));
         DefaultBodyLimit::disable().apply(&mut request);
         let (head, body) = request.into_parts();
         let fed = Body::from_stream(paced_stream(body.into_data_stream(), flow.clone()));
         let request = Request::from_parts(head, fed);
         let multipart = Multipart::from_request(request, &()).await;
-        let multipart =
-            multipart.map_err(|cause| Problem::Plain(cause.status(), cause.body_text()))?;
+        let multipart = multipart.map_err(|_| {
+            Problem::bad_request("The body must be a form: multipart/form-data with a boundary")
+        })?;
         Ok(Self { multipart, flow, part_count: 0 })
     }
 

@@ -156,12 +156,14 @@ responses! {
         (400, "A parameter or the form is wrong, or a file is missing or cannot be read"),
         (408, "The body did not arrive in time"),
         (413, "The body or a part of it is too large"),
+        (415, "The body is compressed"),
     ]);
     /// The errors of an endpoint that reads a selection or another body of JSON.
     JsonErrors => error_responses(&[
         (400, "A parameter differs from the anchor's registration, or the body broke off"),
         (408, "The body did not arrive in time"),
         (413, "The body is larger than 32 MiB"),
+        (415, "The body is compressed"),
     ]);
     BusyError => BTreeMap::from([retry_response(
         503,

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::prelude::*;
 use super::{
-    multipart_form::{MultipartForm, SizeLimit, check_content_length, content_length},
+    multipart_form::{MultipartForm, SizeLimit, check_body_headers, content_length},
     openapi::UploadErrors,
     parameters::QueryImageParams,
     request_body::{BodyBuffer, MAX_BODY},
@@ -16,6 +16,7 @@ use tessera_model::{Anchor, AnchorKind, EntityType, Granularity, Operation};
 use tessera_wire::{
     explore::{AnchorBody, FILE_FIELD},
     preview::read_region,
+    tolerant_json::parse_unique,
 };
 
 const TOO_LARGE: &str = "The query image is larger than 32 MiB";
@@ -49,7 +50,7 @@ pub(crate) async fn search_image_similarity(
     params: QueryParams,
     request: Request,
 ) -> Result<Json<AnchorBody>, Problem> {
-    let length = check_content_length(&request, BODY_LIMIT);
+    let length = check_body_headers(&request, BODY_LIMIT);
     let (entity, level) = check(&state, id, &params, length).await?;
     let (file, region) = read_form(connection, request).await?;
     let region = params.text(query::BOUNDING_BOX).or(region.as_deref());
@@ -98,7 +99,7 @@ fn parse_params(params: &QueryParams, compat: bool) -> Result<RegisteredParams, 
 }
 
 fn parse_region(raw: &str, compat: bool) -> Result<QueryRegion, Problem> {
-    let value: Option<Value> = serde_json::from_str(raw).ok();
+    let value = parse_unique(raw).ok();
     let region = value.filter(Value::is_object).as_ref().and_then(read_region);
     let region =
         region.map(QueryRegion::Fractional).or_else(|| parse_pixel_list(raw).filter(|_| compat));

@@ -15,8 +15,8 @@ use super::{
     several_processes::{is_shared, shared_similar_members},
 };
 use crate::task_error::TaskError;
-use tessera_media::ingest::file_names::printable_path;
-use tessera_model::{DatasetId, EntityType, Granularity};
+use tessera_media::ingest::{EXCLUDED, file_names::printable_path};
+use tessera_model::{DatasetId, EntityType, Granularity, local_files::HIDDEN};
 use tessera_search::{
     cluster::{
         Clustering, aspect_ratio_scores, by_centrality, cluster, issue_scores, outlier_scores,
@@ -270,10 +270,18 @@ fn group_rows(labels: &[u32]) -> Vec<Vec<u32>> {
 
 /// Explains why a dataset has no media, with the first skipped file as an example.
 fn no_media_reason(context: &TaskContext, dataset: DatasetId) -> Result<String, TaskError> {
-    let skipped = context.store.read(|c| indexed_files::skipped_files(c, dataset))?;
-    let opened =
-        skipped.iter().find(|(_, reason)| reason.starts_with("broken")).or(skipped.first());
-    Ok(match opened {
+    let mut skipped = context.store.read(|c| indexed_files::skipped_files(c, dataset))?;
+    skipped.retain(|(_, reason)| reason != HIDDEN);
+    let find = |is_cause: fn(&str) -> bool| skipped.iter().find(|(_, reason)| is_cause(reason));
+    let broken = find(|reason| reason.starts_with("broken"));
+    let excluded = find(|reason| reason == EXCLUDED);
+    if let (None, Some((path, _))) = (broken, excluded) {
+        return Ok(format!(
+            "patterns leave no picture of its folder: they exclude {}; rescan it with --all-files or with other patterns",
+            printable_path(path)
+        ));
+    }
+    Ok(match broken.or(skipped.first()) {
         None => "there are no pictures left in its folder".to_owned(),
         Some((path, reason)) => format!(
             "none of its {} files can be opened as a picture, for example {}: {reason}",

@@ -51,12 +51,13 @@ impl Deployment {
             return Err(ServiceError::Forbidden("Add media feature is not enabled".to_owned()));
         }
         self.require_write_access(&record)?;
-        if record.generation == 0 {
+        let running = self.store.read(|c| indexing_task::find_running(c, id))?;
+        // A dataset that is indexed for the first time will have one, so its status refuses the request.
+        if record.generation == 0 && running.is_none() {
             return Err(ServiceError::Invalid(format!(
                 "Dataset {id} has no embedding_config: it was never indexed with an embedding model"
             )));
         }
-        let running = self.store.read(|c| indexing_task::find_running(c, id))?;
         check_status(&record, Operation::AddMedia, running.as_ref())
     }
 

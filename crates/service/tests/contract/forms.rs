@@ -330,6 +330,17 @@ async fn the_form_of_a_query_image_byte_by_byte() {
         let expected = format!(r#"{{"anchor_media_id":"{id}","anchor_type":"UPLOAD"}}"#);
         assert_eq!(answer, expected, "compact, and nothing else");
     }
+    let twice = "entity_type=IMAGES&bounding_box={%22x%22:0,%22x%22:1}";
+    let (_, answer) = post(&service, &path(twice), FORM, &form(&[image()])).await;
+    assert!(answer.starts_with(r#"{"detail":"bounding_box: "#), "{answer}");
+    let (line, answer) =
+        post(&service, &path("entity_type=IMAGES"), "application/json", b"{}").await;
+    assert_eq!(line, "HTTP/1.1 400 Bad Request");
+    assert!(answer.contains("The body must be a form: multipart/form-data"), "{answer}");
+    let compressed = format!("{FORM}\r\nContent-Encoding: gzip");
+    let (line, answer) = post(&service, &path("entity_type=IMAGES"), &compressed, b"x").await;
+    assert_eq!(line, "HTTP/1.1 415 Unsupported Media Type");
+    assert!(answer.contains("without Content-Encoding"), "{answer}");
     let list = form(&[file("name=\"file[]\"; filename=\"query.png\"")]);
     let (line, answer) = post(&service, &path("entity_type=IMAGES"), FORM, &list).await;
     assert_eq!(line, "HTTP/1.1 400 Bad Request");

@@ -202,8 +202,9 @@ async fn pages_of_other_sites_cannot_start_exports() {
         assert!(reason.contains(name) && !reason.contains("host header"), "{reason}");
     }
     assert_eq!(service.place.count("export"), 0);
-    let request = service.client.head(service.url(&start));
-    assert_eq!(request.send().await.unwrap().status(), 405, "a HEAD starts nothing either");
+    let refused = service.client.head(service.url(&start)).send().await.unwrap();
+    assert_eq!(refused.status(), 405, "a HEAD starts nothing either");
+    assert_eq!(refused.headers()["allow"], "GET");
     assert_eq!(service.place.count("export"), 0);
 }
 

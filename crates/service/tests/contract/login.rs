@@ -90,6 +90,8 @@ async fn the_claims_are_bounded() {
         (json!({}), 200),
         (json!({"iat": now + 50}), 200),
         (json!({"iat": now + 90}), 401),
+        (json!({"iat": f64::from(u32::try_from(now).unwrap()) + 0.5}), 200),
+        (json!({"iat": -0.5}), 401),
         (json!({"exp": now - 20, "iat": now - 100}), 200),
         (json!({"exp": now - 40, "iat": now - 100}), 401),
         (json!({"exp": null}), 401),

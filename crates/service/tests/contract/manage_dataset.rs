@@ -1,7 +1,7 @@
 //! Managing datasets below `/local`: removing, renaming and rescanning them, cancelling their indexing, patterns, and
 //! folders that are missing.
 
-use std::{fs, time::Duration};
+use std::{fs, path::Path, time::Duration};
 
 use reqwest::{
     StatusCode,
@@ -199,6 +199,29 @@ async fn chosen_patterns_are_kept_until_others_replace_them() {
         assert!(problem.to_string().contains(&words.replace('"', "\\\"")), "{problem}");
         assert_eq!(service.good(&service.local("")).await["patterns"], no_patterns());
     }
+}
+
+#[tokio::test]
+async fn patterns_that_leave_no_picture_are_named() {
+    let service = Service::of_pictures().await;
+    let wrong = json!({"include": ["./scans/"]});
+    answer(service.post(&service.local("/rescan")).json(&wrong)).await;
+    service.deployment.wait_until_idle().await;
+    let record = service.good(&service.of_dataset("")).await;
+    let expected = "patterns leave no picture of its folder: they exclude p000.png; rescan it with --all-files or with \
+                    other patterns";
+    assert_eq!(
+        (&record["status_new"], &record["fatal_error_msg"]),
+        (&"ERROR".into(), &expected.into())
+    );
+    let opened =
+        |folder: &Path| service.place.open().add_folder(folder, None).unwrap_err().to_string();
+    let error = opened(service.place.pictures.path());
+    assert!(error.contains("they exclude p000.png; open it once with --all-files"), "{error}");
+    let hidden = tempfile::tempdir().unwrap();
+    fs::write(hidden.path().join(".a.png"), picture(1)).unwrap();
+    let error = opened(hidden.path());
+    assert!(error.contains("only what is never read, for example .a.png (hidden)"), "{error}");
 }
 
 fn no_patterns() -> Value {

@@ -58,7 +58,7 @@ async fn without_free_disk_space_exports_and_uploads_are_refused_and_reads_conti
     let (status, body) = service.add(uploads(12..13)).await;
     assert_eq!(
         (status, detail(&body)),
-        (500, json!("The upload could not be stored: the disk is full"))
+        (500, json!("The upload could not be stored: the disk is full, of which 1 GiB stays free"))
     );
     assert_eq!(service.place.count("export"), 0);
     assert_eq!(fs::read_dir(service.place.data.path().join("uploads")).unwrap().count(), 0);

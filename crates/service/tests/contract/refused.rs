@@ -1,5 +1,7 @@
 //! Errors of `add_media` (400, 403, 409, 422 and 500), which leave nothing behind.
 
+use std::time::Duration;
+
 use reqwest::multipart::{Form, Part};
 use serde_json::json;
 use tessera_service::{DeploymentSettings, InjectedFailure};
@@ -103,6 +105,18 @@ async fn without_an_embedding_configuration_there_is_nothing_to_add_to() {
     let words = detail(&body);
     let words = words.as_str().unwrap();
     assert!(words.starts_with(&format!("Dataset {id} has no embedding_config")), "{words}");
+}
+
+#[tokio::test]
+async fn a_dataset_that_is_indexed_for_the_first_time_is_busy() {
+    let simulated_delay = Duration::from_secs(20);
+    let place = Place::new(&pictures(4));
+    let deployment =
+        place.open_with(DeploymentSettings { simulated_delay, ..DeploymentSettings::default() });
+    let dataset = place.add(&deployment);
+    let service = Service::serve(place, deployment, dataset, true).await;
+    let (status, body) = service.add(uploads(0..1)).await;
+    assert_eq!(status, 409, "{body}");
 }
 
 #[tokio::test]

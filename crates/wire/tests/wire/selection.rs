@@ -101,6 +101,7 @@ fn an_object_is_neither_an_array_nor_ambiguous() {
         ("", "no JSON: "),
         ("{\"media_selection\": [{}", "no JSON: "),
         ("[[]]", "media_selection: must be an array"),
+        (r#"{"media_selection": [], "media_selection": []}"#, "duplicate field `media_selection`"),
         (r#"{"media_selection": [["media", {}]]}"#, "item 0, payload: must be an object"),
         (r#"{"media_selection": [{"type": "media", "payload": [[]]}]}"#, "payload: must be"),
         (r#"{"media_selection": [{"payload": {}, "payload": {}}]}"#, "duplicate field `payload`"),

@@ -2,7 +2,7 @@
 
 use tessera_config::text_enum;
 use tessera_model::{EnrichmentModel, FailureKind, enrichment, vql};
-use tessera_wire::vql::{refused_value, write};
+use tessera_wire::vql::{refused_value, url_chars};
 
 use crate::app::{
     App, QueryBuilder, Results,
@@ -165,7 +165,7 @@ fn draft_summary(results: &Results, draft: &QueryDraft) -> Vec<Diagnostic> {
         ));
     }
     if let (Ok(filters), Some(view)) = (draft.filters(), results.view()) {
-        texts.extend(vql::long_query_warning(write(&filters).len()));
+        texts.extend(vql::long_query_warning(url_chars(&filters)));
         if view.search.filters != filters {
             texts.push("the results on screen are from another query; F5 runs this one".to_owned());
         }
