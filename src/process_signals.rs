@@ -1,8 +1,17 @@
 //! Lists the signals that end this process, and finds out which of them were ignored when the process started. `nohup`
 //! ignores hang-ups, and a shell without job control ignores interrupts of programs in the background. Such a signal
-//! stays ignored.
+//! stays ignored. Reads that only a signal can end are counted here.
 
-use std::{fs, future::pending, io, sync::Arc, time::Duration};
+use std::{
+    fs,
+    future::pending,
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use signal_hook::{
     consts::{
@@ -55,6 +64,26 @@ impl SignalListener {
             Some(signal) => drop(signal.recv().await),
             None => pending().await,
         }
+    }
+}
+
+const READ_INTERVAL: Duration = Duration::from_millis(50);
+/// The number of running reads of [`blocking_read`].
+static BLOCKING_READS: AtomicUsize = AtomicUsize::new(0);
+
+/// Reads a file that the user has named. If it is a named pipe or a device, the read may wait for another program, and
+/// no other code of this process can end it.
+pub(crate) fn blocking_read<T>(read: impl FnOnce() -> T) -> T {
+    BLOCKING_READS.fetch_add(1, Ordering::SeqCst);
+    let result = read();
+    BLOCKING_READS.fetch_sub(1, Ordering::SeqCst);
+    result
+}
+
+/// Waits until such a read is running, so that an interrupt has to end this process.
+pub(crate) async fn read_blocks() {
+    while BLOCKING_READS.load(Ordering::SeqCst) == 0 {
+        tokio::time::sleep(READ_INTERVAL).await;
     }
 }
 

@@ -55,8 +55,9 @@ const ROOMS: [Room; 3] = [
     Room {
         folder: "src",
         table: Some(&[
-            ("credentials", &[]),
             ("process_signals", &[]),
+            // A secret may be in a named pipe, and an interrupt has to end its read.
+            ("credentials", &["process_signals"]),
             ("subprocess", &["credentials", "custom_command"]),
             ("state", &["config"]),
             ("usecase", &["config", "credentials", "state", "subprocess"]),

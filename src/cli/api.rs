@@ -10,6 +10,7 @@ use crate::cli::{
     values::read_bytes_or_stdin,
 };
 use tessera_client::{RawBody, RawPart, RawRequest, RawResponse};
+use tessera_model::FailureKind;
 
 #[derive(Debug, Args)]
 pub struct ApiOptions {
@@ -104,16 +105,21 @@ fn print_response(context: &Context, response: &RawResponse, include: bool) -> C
     if !is_filtered && context.out.write_raw(&response.body)? {
         return Ok(());
     }
-    if let Ok(value) = serde_json::from_slice(&response.body) {
-        return if is_filtered {
-            context.out.print_json(&value)
-        } else {
-            write_stdout(&PrintableText::pretty_json(&value))
-        };
-    }
-    if is_filtered {
-        let message = "the response is not JSON; remove --json, --jsonl and --jq";
-        return if response.body.is_empty() { Ok(()) } else { Err(CliError::usage(message)) };
+    match &response.value {
+        Ok((value, repairs)) if is_filtered => {
+            let repairs = repairs.to_string();
+            if !repairs.is_empty() {
+                context.messages.warn(format!("the response contains {repairs}"));
+            }
+            return context.out.print_json(value);
+        }
+        Ok((value, _)) => return write_stdout(&PrintableText::pretty_json(value)),
+        Err(_) if is_filtered && response.body.is_empty() => return Ok(()),
+        Err(problem) if is_filtered => {
+            let failure = Failure::new(FailureKind::Unexpected, format!("the response {problem}"));
+            return Err(failure.with_remedy("Remove --json, --jsonl and --jq").into());
+        }
+        Err(_) => {}
     }
     let text = std::str::from_utf8(&response.body).map_err(|_| {
         CliError::failed(format!(

@@ -115,12 +115,23 @@ fn read_layers(context: &Context) -> (Layers, Vec<ConfigError>) {
 
 fn read_valid_layers(context: &Context) -> CliResult<Layers> {
     let (layers, errors) = read_layers(context);
-    if errors.is_empty() { Ok(layers) } else { Err(invalid_settings(&errors)) }
+    if errors.is_empty() { Ok(layers) } else { Err(invalid_settings(context, &errors)) }
 }
 
-fn invalid_settings(errors: &[ConfigError]) -> CliError {
+/// The remedy opens the user's file, so it is given only if this file has one of the errors.
+fn invalid_settings(context: &Context, errors: &[ConfigError]) -> CliError {
     let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
-    CliError::usage(lines.join("\n")).with_remedy("tessera config edit")
+    let error = CliError::usage(lines.join("\n"));
+    let Ok(file) = user_file(context) else { return error };
+    let file = file.display().to_string();
+    if !errors.iter().any(|error| error.location == file) {
+        return error;
+    }
+    let remedy = ShellCommand::new("tessera config edit");
+    error.with_remedy(match &context.global.config {
+        Some(file) => remedy.option("--config", file),
+        None => remedy,
+    })
 }
 
 fn show_settings(context: &Context) -> CliResult {
@@ -232,7 +243,7 @@ fn edit_settings(context: &Context, theme: ThemeValidator) -> CliResult {
         context.messages.info(format!("{} is valid", file.display()));
         return Ok(Exit::Done);
     }
-    Err(invalid_settings(&errors))
+    Err(invalid_settings(context, &errors))
 }
 
 fn report_errors(context: &Context, errors: &[ConfigError]) -> CliResult {

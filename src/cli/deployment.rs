@@ -20,6 +20,7 @@ use crate::{
         messages::Messages,
     },
     credentials::{SecretLocations, SecretOwner},
+    process_signals::blocking_read,
 };
 
 /// The deployment of a command.
@@ -280,7 +281,8 @@ fn configured_client(mut service: ServiceConfig, options: &ProfileOptions) -> Cl
         service = service.with_text_search(TextSearchPath::parse(path).map_err(usage)?);
     }
     if let Some(file) = &options.ca_file {
-        service = service.with_authorities(CertificateAuthorities::read(file).map_err(usage)?);
+        let read = blocking_read(|| CertificateAuthorities::read(file));
+        service = service.with_authorities(read.map_err(usage)?);
     }
     Client::new(service).map_err(usage)
 }

@@ -32,7 +32,7 @@ use crate::{
         messages::write_stderr,
         terminal_changes::{TerminalChange, is_in_background, undo_all, wait_for_foreground},
     },
-    process_signals::{END_TIMEOUT, SignalListener},
+    process_signals::{END_TIMEOUT, SignalListener, read_blocks},
     subprocess::PARENT_VARIABLE,
 };
 use tessera_interface::printable_text::PrintableText;
@@ -51,8 +51,8 @@ const PARENT_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Installs the signal handler before anything is printed. A task of its own waits for the signal, because a read from
 /// the keyboard blocks the task of the command. An interrupt that the parent ignores never comes. The end of the parent
-/// for which this process works is an interrupt, too. The process ends at a second interrupt, or after a time limit,
-/// because a command may be blocked while it reads a named pipe.
+/// for which this process works is an interrupt, too. The process ends at once if a command is reading a named pipe,
+/// otherwise at a second interrupt or after a time limit.
 pub(super) fn watch_interrupts(is_machine: bool) -> CliResult<JoinHandle<()>> {
     let interrupts = SignalListener::new(SignalKind::interrupt());
     let mut interrupts = interrupts.map_err(|error| CliError::io("wait for a signal", &error))?;
@@ -63,8 +63,11 @@ pub(super) fn watch_interrupts(is_machine: bool) -> CliResult<JoinHandle<()>> {
         }
         interrupt();
         tokio::spawn(async move {
-            // Both outcomes end the process.
-            let _ = timeout(END_TIMEOUT, interrupts.received()).await;
+            // Each outcome ends the process.
+            tokio::select! {
+                _ = timeout(END_TIMEOUT, interrupts.received()) => {}
+                () = read_blocks() => {}
+            }
             undo_all();
             // The detection of the terminal may be waiting for a reply.
             let _ = disable_raw_mode();

@@ -20,6 +20,7 @@ use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
 use crate::cli::keyboard;
 use crate::cli::prelude::*;
+use crate::process_signals::blocking_read;
 
 /// Parses a polling interval. A very short interval is rejected, because it would burden the
 /// service.
@@ -167,7 +168,8 @@ pub fn read_file_or_stdin(path: &Path) -> CliResult<String> {
         return keyboard::read_text();
     }
     // The text may be a secret, so its bytes are erased.
-    let bytes = fs::read(path).map(Zeroizing::new).map_err(|error| input_error(path, &error))?;
+    let bytes = blocking_read(|| fs::read(path)).map(Zeroizing::new);
+    let bytes = bytes.map_err(|error| input_error(path, &error))?;
     decode_text(&bytes).map(Cow::into_owned).map_err(|reason| input_error(path, &reason))
 }
 
@@ -175,7 +177,7 @@ pub fn read_bytes_or_stdin(path: &Path) -> CliResult<Vec<u8>> {
     if path.as_os_str() == "-" {
         return keyboard::read_bytes();
     }
-    fs::read(path).map_err(|error| input_error(path, &error))
+    blocking_read(|| fs::read(path)).map_err(|error| input_error(path, &error))
 }
 
 /// Whether a path from the command line stands for standard output.

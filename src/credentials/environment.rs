@@ -13,6 +13,7 @@ use tessera_client::BaseUrl;
 use tessera_wire::text_encoding::decode_text;
 
 use super::{SecretOwner, secret_access::SecretAccess};
+use crate::process_signals::blocking_read;
 
 pub const SECRET_VARIABLE: &str = "TESSERA_API_SECRET";
 pub const SECRET_FILE_VARIABLE: &str = "TESSERA_API_SECRET_FILE";
@@ -117,7 +118,7 @@ impl EnvironmentLoginPermission {
 /// # Errors
 /// The file cannot be read, another user could have read or written it, or it has no secret or several lines.
 pub fn read_secret_file(path: &Path) -> Result<SecretString, String> {
-    read_private_file(path)
+    blocking_read(|| read_private_file(path))
         .and_then(|text| only_line(&text).map(SecretString::from))
         .map_err(|reason| format!("{}: {reason}", path.display()))
 }

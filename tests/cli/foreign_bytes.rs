@@ -67,7 +67,14 @@ async fn one_unreadable_value_hides_nothing_else() {
         assert_eq!(datasets[0]["display_name"], name, "{out}");
         assert_eq!(err.contains("warning"), !warning.is_empty(), "{name}: {err}");
         assert!(err.contains(warning), "{name}: {err}");
+        let raw = ["api", "get", "datasets", "--jq", ".[0].display_name"];
+        let (code, out, err) = outcome(&mut asked(&server, home.path(), &raw));
+        assert!(code == 0 && err.contains(warning), "{name}: {err}");
+        assert!(out.trim() == name || name.contains('\u{1b}'), "{out}");
     }
+    let server = service(plain, b"<p>caf\xe9".to_vec()).await;
+    let (code, _, err) = outcome(&mut asked(&server, home.path(), &["api", "get", "x", "--json"]));
+    assert!(code == 1 && err.contains("is not JSON"), "{code} {err}");
 }
 
 #[test]
@@ -168,6 +175,35 @@ fn settings_of_windows_are_decoded() {
     fs::write(&settings, b"# caf\xe9\n").unwrap();
     let (code, _, err) = run(home.path(), &listed);
     assert!(code == 2 && err.contains("it is not UTF-8 text; save it as UTF-8"), "{err}");
+    let (code, _, err) = run(home.path(), &["config", "get", "ui.tile", listed[0], listed[1]]);
+    assert!(code == 2 && err.contains("try: tessera config edit --config "), "{err}");
+}
+
+/// The settings of a project and the patterns of its folder are in one file, which two parts of the program read.
+#[test]
+fn the_file_of_a_project_is_decoded() {
+    let home = tempfile::tempdir().unwrap();
+    let (pictures, file) =
+        (home.path().join("pictures"), home.path().join("pictures/.tessera.toml"));
+    fs::create_dir(&pictures).unwrap();
+    for name in ["a.png", "b.png"] {
+        picture(&pictures.join(name));
+    }
+    let project = "[ui]\ntile = \"large\"\n[folder]\nexclude = [\"b.png\"]\n";
+    let asked =
+        |arguments: &[&str]| outcome(tessera(home.path(), arguments).current_dir(&pictures));
+    for bytes in [utf16(&format!("\u{feff}{project}")), format!("\u{feff}{project}").into_bytes()] {
+        fs::write(&file, bytes).unwrap();
+        let (code, out, err) = asked(&["config", "get", "ui.tile"]);
+        assert_eq!((code, out.as_str()), (0, "large\n"), "{err}");
+        let (code, out, err) = asked(&["--folder", ".", "search", "browse", "--flat", "--paths"]);
+        assert!(code == 0 && out.contains("a.png") && !out.contains("b.png"), "{err}{out}");
+    }
+    fs::write(&file, b"# caf\xe9\n").unwrap();
+    let (code, _, err) = asked(&["config", "get", "ui.tile"]);
+    assert!(code == 2 && err.contains(".tessera.toml: it is not UTF-8 text"), "{err}");
+    // The command opens the user's file, which is not the wrong one.
+    assert!(!err.contains("config edit"), "{err}");
 }
 
 #[test]

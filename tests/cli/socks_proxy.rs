@@ -64,3 +64,56 @@ fn a_variable_that_names_no_proxy_is_refused_without_showing_it() {
         assert!(!err.contains("s3cret"), "{err}");
     }
 }
+
+/// Answers each connection with these bytes after the first bytes of a request, and returns the address.
+fn answering(reply: &'static [u8]) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            // A client may end the connection first.
+            let _ = stream.read(&mut [0; 4096]).and_then(|_| stream.write_all(reply));
+        }
+    });
+    address
+}
+
+#[test]
+fn a_failure_behind_a_proxy_names_the_proxy_without_its_login() {
+    let home = tempfile::tempdir().unwrap();
+    let closing = answering(b"");
+    let not_http = answering(&[5, 255]);
+    let page = answering(b"HTTP/1.1 403 Forbidden\r\ncontent-length: 7\r\n\r\nblocked");
+    let tunnel = answering(b"HTTP/1.1 200 OK\r\n\r\n");
+    let login = answering(b"HTTP/1.1 407 Proxy Login\r\ncontent-length: 0\r\n\r\n");
+    let cases = [
+        ("http", "http_proxy", "http", &closing),
+        ("http", "http_proxy", "http", &not_http),
+        ("http", "HTTP_PROXY", "http", &page),
+        ("http", "http_proxy", "http", &login),
+        ("http", "ALL_PROXY", "socks5h", &closing),
+        ("https", "https_proxy", "http", &page),
+        ("https", "https_proxy", "http", &login),
+        ("https", "HTTPS_PROXY", "http", &tunnel),
+        ("https", "all_proxy", "http", &closing),
+        ("https", "https_proxy", "https", &page),
+    ];
+    let check = |(service, variable, scheme, address): (&str, &str, &str, &String)| {
+        let url = format!("{service}://media.lab.example");
+        let list = ["--base-url", &url, "--kind", "onprem", "dataset", "list"];
+        let mut command = tessera(home.path(), &list);
+        command.env(variable, format!("{scheme}://me:s3cret@{address}"));
+        let (code, _, err) = outcome(&mut command);
+        let named = format!("{scheme}://{address} ({variable})");
+        assert!(code != 0 && err.contains(&named), "{named}: {err}");
+        assert!(!err.contains("s3cret"), "{err}");
+    };
+    // The commands pause between their attempts, so they run at the same time.
+    thread::scope(|scope| {
+        let check = &check;
+        for case in cases {
+            scope.spawn(move || check(case));
+        }
+    });
+}

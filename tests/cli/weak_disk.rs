@@ -75,6 +75,10 @@ async fn downloads_and_jobs_work_on_every_disk() {
         (&[("fsync,fdatasync", "EINVAL")], "cannot sync folders"),
         (&[("fsync,fdatasync", "EOPNOTSUPP")], "cannot sync folders"),
         (NO_LINKS, ""),
+        (&[("renameat2", "EINVAL"), ("link,linkat", "EROFS")], ""),
+        (&[("renameat2", "EINVAL"), ("link,linkat", "EIO")], ""),
+        (&[("statfs,fstatfs", "ENOSYS")], ""),
+        (&[("statfs,fstatfs", "EPERM")], ""),
         (&[], ""),
     ] {
         let command = download(&server, home.path());
@@ -90,7 +94,7 @@ async fn downloads_and_jobs_work_on_every_disk() {
     let mut list = tessera(home.path(), &["jobs", "list"]);
     list.env("TESSERA_BASE_URL", server.url()).env("TESSERA_KIND", "onprem");
     let (code, out, err) = outcome(&mut failing(&list, &[("flock", "ENOSYS")]));
-    assert_eq!((code, out.lines().count()), (0, 7), "{err}{out}");
+    assert_eq!((code, out.lines().count()), (0, 11), "{err}{out}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -130,4 +134,37 @@ fn an_index_folder_and_settings_work_on_a_disk_without_locks() {
         out.contains("no file locks") && out.contains("cannot sync folders"),
         "{code} {err}{out}"
     );
+}
+
+/// A disk of another user or behind FUSE may refuse times, reserving renames and hard links.
+#[test]
+fn files_are_copied_to_a_disk_that_refuses_times_and_links() {
+    if !can_trace() {
+        return;
+    }
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("pictures");
+    fs::create_dir(&folder).unwrap();
+    picture(&folder.join("a.png"));
+    let filter = r#"[{"name":{"op":"contains","value":"png"}}]"#;
+    for (position, calls) in [
+        &[("utimensat", "EPERM")][..],
+        &[("utimensat", "ENOSYS")],
+        &[("renameat2", "EPERM"), ("link,linkat", "EPERM")],
+        &[("renameat2", "EINVAL"), ("link,linkat", "EMLINK")],
+        &[("renameat2", "EINVAL"), ("link,linkat", "EROFS")],
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let target = home.path().join(format!("copies-{position}"));
+        let [from, to] = [&folder, &target].map(|path| path.to_str().unwrap());
+        let arguments = ["--folder", from, "media", "copy", "--vql", filter, "--to", to, "--yes"];
+        let (code, _, err) = outcome(&mut failing(&tessera(home.path(), &arguments), calls));
+        assert_eq!(code, 0, "{calls:?}: {err}");
+        assert_eq!(
+            fs::read(target.join("a.png")).unwrap(),
+            fs::read(folder.join("a.png")).unwrap()
+        );
+    }
 }

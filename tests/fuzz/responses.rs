@@ -96,7 +96,7 @@ fn body_is_read_or_refused(body: &[u8]) {
         assert_eq!(selection::read(written.as_bytes()).as_ref(), Ok(&items));
     }
     let _ = tolerant_json::parse_strict(body, 1 << 16);
-    if let Some(message) = error_body::read_error_message(body) {
+    if let Some(message) = error_body::read_error_message(body, None) {
         assert!(!message.as_str().chars().any(char::is_control), "{message:?}");
     }
 }

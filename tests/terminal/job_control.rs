@@ -1,6 +1,9 @@
 //! Tests Ctrl-C and Ctrl-Z in the real binary, and signals that its parent ignores.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{
+    sync::atomic::{AtomicUsize, Ordering},
+    time::{Duration, Instant},
+};
 
 use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 
@@ -28,6 +31,12 @@ fn ctrl_c_ends_a_question_and_any_read_from_the_keyboard() {
         ("mkfifo pipe; echo reads; exec tessera query check pipe", "reads"),
         ("mkfifo pipe; echo reads; exec tessera set union pipe pipe", "reads"),
         ("echo reads; exec tessera image show -", "reads"),
+        ("mkfifo pipe; echo reads; exec tessera image show pipe", "reads"),
+        (
+            "mkfifo pipe; echo reads; export TESSERA_BASE_URL=http://lab TESSERA_KIND=hosted TESSERA_API_KEY=k
+            TESSERA_API_SECRET_FILE=pipe exec tessera auth token",
+            "reads",
+        ),
         (
             "echo reads; exec tessera selection add 8d057245-3fac-523b-ab70-4812919e09a1 --from-results -",
             "reads",
@@ -36,8 +45,11 @@ fn ctrl_c_ends_a_question_and_any_read_from_the_keyboard() {
         let mut program = script(&format!("{profile}\n{command}"));
         program.wait_for(shown);
         program.wait_until_handled(2);
+        let pressed = Instant::now();
         program.press("\x03");
         assert_eq!(program.wait(), 130, "{command}: {}", program.output());
+        // A command that notices nothing ends after five seconds.
+        assert!(pressed.elapsed() < Duration::from_secs(4), "{command}");
         assert!(program.is_as_found(), "{command}");
     }
 }

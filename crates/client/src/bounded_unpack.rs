@@ -210,11 +210,12 @@ pub(super) fn decode_body(
     body: Bytes,
     limit: usize,
 ) -> Result<Option<Bytes>, AttemptError> {
-    let is_plain = || serde_json::from_slice::<IgnoredAny>(&body).is_ok();
-    if content_encoding(headers).is_none() || is_plain() {
+    let is_json = || serde_json::from_slice::<IgnoredAny>(&body).is_ok();
+    let is_gzip = body.first() == Some(&GZIP_START);
+    if content_encoding(headers).is_none() && !is_gzip || is_json() {
         return Ok(Some(body));
     }
-    let (mut decoder, mut whole) = (BodyDecoder::new(headers), BytesMut::new());
+    let (mut decoder, mut whole) = (BodyDecoder::new(headers, 0), BytesMut::new());
     // Small pieces keep a body that expands a thousandfold from exceeding the limit by much.
     for start in (0..body.len()).step_by(PIECE_BYTES) {
         let piece = body.slice(start..body.len().min(start + PIECE_BYTES));
@@ -239,7 +240,7 @@ fn unknown_encoding(encoding: &str) -> AttemptError {
     AttemptError::Fatal(Failure::new(FailureKind::Unexpected, sentence).with_remedy(remedy))
 }
 
-/// Decodes a body chunk by chunk.
+/// Decodes a body chunk by chunk. A body that begins like gzip is decoded even if no header says so.
 pub(super) struct BodyDecoder {
     gzip: Option<MultiGzDecoder<Vec<u8>>>,
     /// The encoding of a body that cannot be decoded.
@@ -248,21 +249,22 @@ pub(super) struct BodyDecoder {
 }
 
 impl BodyDecoder {
-    pub(super) fn new(headers: &HeaderMap) -> Self {
-        let (gzip, unknown) = match content_encoding(headers) {
-            Some(name) if matches!(name.as_str(), "gzip" | "x-gzip") => {
-                (Some(MultiGzDecoder::new(Vec::new())), None)
-            }
-            unknown => (None, unknown),
-        };
-        Self { gzip, unknown, has_started: false }
+    /// `position` is the number of bytes of the body before this response.
+    pub(super) fn new(headers: &HeaderMap, position: u64) -> Self {
+        let is_gzip = |name: &String| matches!(name.as_str(), "gzip" | "x-gzip");
+        let unknown = content_encoding(headers).filter(|name| !is_gzip(name));
+        Self { gzip: None, unknown, has_started: position > 0 }
+    }
+
+    pub(super) fn is_gzip(&self) -> bool {
+        self.gzip.is_some()
     }
 
     pub(super) fn decode(&mut self, chunk: Bytes) -> Result<Bytes, AttemptError> {
         let has_started = mem::replace(&mut self.has_started, true);
-        // An object may have a wrong header, which its storage then sends with the unencoded bytes.
-        if !has_started && chunk.first() != Some(&GZIP_START) {
-            self.gzip = None;
+        // An object may have a wrong header, or none, so the bytes decide.
+        if !has_started && chunk.first() == Some(&GZIP_START) && self.unknown.is_none() {
+            self.gzip = Some(MultiGzDecoder::new(Vec::new()));
         }
         if let Some(encoding) = self.unknown.take()
             && !chunk.starts_with(ARCHIVE_START)

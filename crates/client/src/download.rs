@@ -231,15 +231,20 @@ impl DownloadTransfer<'_> {
         let missing = self.version.total.map(|total| total.saturating_sub(self.part.bytes_written));
         self.part.check_room(missing.unwrap_or_default()).map_err(AttemptError::Fatal)?;
         let idle = self.client.transport.retry_engine.policy().idle_timeout;
-        let mut decoder = BodyDecoder::new(response.headers());
+        let mut decoder = BodyDecoder::new(response.headers(), self.part.bytes_written);
         let mut body = BodyReader::transfer(response, idle);
         while let Some(chunk) = body.next_chunk().await? {
-            let chunk = decoder.decode(chunk)?;
-            if missing.is_none() {
-                // The size is unknown, so the reserve is kept as the archive grows.
-                self.part.check_room(chunk.len() as u64).map_err(AttemptError::Fatal)?;
+            let bytes = decoder.decode(chunk)?;
+            if decoder.is_gzip() {
+                // The length is of the encoded bytes.
+                self.version.total = None;
+                self.version.is_encoded = true;
             }
-            self.part.append(&chunk).await.map_err(AttemptError::Fatal)?;
+            if self.version.total.is_none() {
+                // The size is unknown, so the reserve is kept as the archive grows.
+                self.part.check_room(bytes.len() as u64).map_err(AttemptError::Fatal)?;
+            }
+            self.part.append(&bytes).await.map_err(AttemptError::Fatal)?;
             report(self.part.bytes_written, self.version.total);
         }
         let rest = decoder.end()?;

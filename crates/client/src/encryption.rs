@@ -1,6 +1,7 @@
 //! TLS: which certificates are accepted, and what to do about one that is not. A certificate that the user has named in
-//! `ca_file` is accepted for a service that presents exactly this certificate. The usual verification refuses a
-//! self-signed certificate that is marked as an authority, and a certificate whose issuer is unknown.
+//! `ca_file`, or has added to the authorities of the system, is accepted for a service that presents exactly this
+//! certificate, as OpenSSL does. The usual verification refuses a self-signed certificate that is marked as an
+//! authority, and a certificate whose issuer is unknown.
 
 use std::{
     fmt,
@@ -18,6 +19,7 @@ use rustls::{
     pki_types::{CertificateDer, ServerName, UnixTime},
     server::ParsedCertificate,
 };
+use rustls_native_certs::load_native_certs;
 use rustls_platform_verifier::Verifier;
 
 /// Returns the configuration of clients that trust the authorities of the system and these certificates. The
@@ -60,6 +62,12 @@ impl CertificateVerifier {
             || Verifier::new_with_extra_roots(self.named.iter().cloned(), self.provider.clone());
         self.authorities.get_or_init(read).as_ref().map_err(Clone::clone)
     }
+
+    /// Whether exactly this certificate is in `ca_file`, in `SSL_CERT_FILE` or among the authorities of the system. The
+    /// files of the system are read again, because this happens only before a connection fails.
+    fn is_named(&self, certificate: &CertificateDer<'_>) -> bool {
+        self.named.contains(certificate) || load_native_certs().certs.contains(certificate)
+    }
 }
 
 impl ServerCertVerifier for CertificateVerifier {
@@ -76,7 +84,7 @@ impl ServerCertVerifier for CertificateVerifier {
             authorities.verify_server_cert(end_entity, intermediates, host, ocsp_response, now)
         };
         let usual = verify(intermediates);
-        if usual.is_ok() || !self.named.contains(end_entity) {
+        if usual.is_ok() || !self.is_named(end_entity) {
             return usual;
         }
         match verify(&[]) {
@@ -119,6 +127,10 @@ fn is_authority(error: &CertificateError) -> bool {
     is_other(error, "CaUsedAsEndEntity")
 }
 
+pub(super) fn needs_client_certificate(error: &Error) -> bool {
+    *error == Error::AlertReceived(AlertDescription::CertificateRequired)
+}
+
 /// The text of an error is compared, because the types of these errors are private.
 fn is_other(error: &CertificateError, name: &str) -> bool {
     matches!(error, CertificateError::Other(cause) if format!("{cause:?}").contains(name))
@@ -139,6 +151,10 @@ impl TlsProblem {
                 "Use http:// if the service is not encrypted, or give the port of its encrypted address",
             ),
             Error::General(cause) => Self::new(cause, AUTHORITIES_REMEDY),
+            error if needs_client_certificate(error) => Self::new(
+                "the service requires a certificate of the client, which this program does not send",
+                "Use an address of the service that accepts a key pair, a token or a session instead",
+            ),
             Error::AlertReceived(AlertDescription::HandshakeFailure) => Self::new(
                 "the service refused the encryption: it may require a certificate of the client, or have no cipher or \
                  kind of key in common with this program, which does not support P-521",

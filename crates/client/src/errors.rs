@@ -12,16 +12,21 @@ use reqwest::{
 };
 
 use crate::{
-    encryption::TlsProblem, reach::ForbiddenAddress, request::ApiRequest, retry::retry_after,
+    encryption::{TlsProblem, needs_client_certificate},
+    reach::ForbiddenAddress,
+    request::ApiRequest,
+    retry::retry_after,
 };
+use serde::de::IgnoredAny;
 use tessera_model::{Failure, FailureKind, Link, SafeText, text::format_wait};
-use tessera_proxy::{encrypted_proxy_variable, proxy_variable};
+use tessera_proxy::{UsedProxy, used_proxy};
 use tessera_wire::endpoints::Endpoint;
 
 pub(super) const PROXY_LOGIN: &str = "the proxy requires a login";
 pub(super) const PROXY_LOGIN_REMEDY: &str =
     "Put the user name and password into the variable of the proxy: http://USER:PASSWORD@HOST:PORT";
 
+const CONNECTION_REMEDY: &str = "Check that the service is running and that its address is correct";
 const LATER: &str = "Try again later";
 /// The longest requested pause that an error states. A longer one is a mistake of the service.
 const MAX_STATED_PAUSE: Duration = Duration::from_hours(24 * 365);
@@ -63,9 +68,13 @@ pub(super) struct ErrorResponse {
 impl AttemptError {
     /// `peer` is the address to which a redirect has led, which the error does not name.
     pub(super) fn of(error: reqwest::Error, peer: Option<Url>) -> Self {
-        let url = peer.as_ref().or(error.url());
-        let proxy = url.and_then(encrypted_proxy_variable);
-        let address = url.map_or_else(String::new, |url| format!(" at {}", origin_of(url)));
+        let url = peer.clone().or_else(|| error.url().cloned());
+        let address =
+            url.as_ref().map_or_else(String::new, |url| format!(" at {}", origin_of(url)));
+        let through_proxy = |failure: Failure| match &url {
+            Some(url) => name_proxy(failure, url),
+            None => failure,
+        };
         let error = error.without_url();
         let cause = root_cause(&error);
         if error.is_redirect() {
@@ -79,18 +88,18 @@ impl AttemptError {
             Self::Fatal(Failure::new(FailureKind::Unexpected, sentence))
         } else if let Some(problem) = tls_problem(&error) {
             // The error does not show which of the two has presented the certificate.
-            let or_proxy = proxy
-                .map_or_else(String::new, |variable| format!(" or of the proxy in {variable}"));
+            let proxy = url.as_ref().and_then(used_proxy).filter(UsedProxy::is_encrypted);
+            let or_proxy = proxy.map_or("", |_| " or of the proxy");
             let sentence = format!(
                 "cannot verify the identity of the service{address}{or_proxy}: {}",
                 problem.cause
             );
             let failure = Failure::new(FailureKind::Unreachable, sentence);
-            Self::Fatal(failure.with_remedy(problem.remedy))
+            Self::Fatal(through_proxy(failure.with_remedy(problem.remedy)))
         } else if needs_proxy_login(&error) {
             let sentence = format!("no connection: {PROXY_LOGIN}");
             let failure = Failure::new(FailureKind::Unreachable, sentence);
-            Self::Fatal(failure.with_remedy(PROXY_LOGIN_REMEDY))
+            Self::Fatal(through_proxy(failure.with_remedy(PROXY_LOGIN_REMEDY)))
         } else if error.is_connect() {
             Self::NoConnection(Cause { text: cause, peer })
         } else {
@@ -133,10 +142,10 @@ fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)
 }
 
 /// Returns what is wrong if a handshake failed because of its content, such as the certificate, which is fatal. An
-/// interrupted handshake is not fatal.
+/// interrupted handshake is not fatal. A service misses the certificate of the client only after the handshake.
 fn tls_problem(error: &reqwest::Error) -> Option<TlsProblem> {
-    let problem = causes(error).find_map(|cause| cause.downcast_ref::<rustls::Error>());
-    problem.filter(|_| error.is_connect()).map(TlsProblem::of)
+    let problem = causes(error).find_map(|cause| cause.downcast_ref::<rustls::Error>())?;
+    (error.is_connect() || needs_client_certificate(problem)).then(|| TlsProblem::of(problem))
 }
 
 /// Whether a proxy refused to connect to an encrypted service. The text is compared, because the type of this error is
@@ -166,14 +175,19 @@ pub(super) enum SentLogin {
 
 impl FailureContext<'_> {
     pub(super) fn explain(&self, error: AttemptError) -> Failure {
-        let status = match &error {
-            AttemptError::Rejected(rejection) => Some(rejection.status.as_u16()),
+        let rejection = match &error {
+            AttemptError::Rejected(rejection) => Some(rejection),
             _ => None,
         };
+        let status = rejection.map(|it| it.status.as_u16());
+        // The errors of services are JSON, and those of proxies are pages.
+        let is_json = |it: &ErrorResponse| serde_json::from_slice::<IgnoredAny>(&it.body).is_ok();
+        let may_be_of_proxy = rejection.is_some_and(|it| !is_json(it));
         let failure = self.describe(error);
         let request = Some(self.request.method_and_path());
         let failure = Failure { status: status.or(failure.status), request, ..failure };
-        add_known_remedy(self.request.endpoint, failure)
+        let failure = add_known_remedy(self.request.endpoint, failure);
+        if may_be_of_proxy { name_proxy(failure, &self.request.url) } else { failure }
     }
 
     fn describe(&self, error: AttemptError) -> Failure {
@@ -185,33 +199,35 @@ impl FailureContext<'_> {
             AttemptError::NoConnection(Cause { text, peer }) => {
                 let url = or_request(peer);
                 let origin = origin_of(&url);
-                Failure::new(
+                let failure = Failure::new(
                     FailureKind::Unreachable,
                     format!("cannot {purpose}: no connection to {origin} ({text})"),
-                )
-                .with_remedy(connection_remedy(&url))
+                );
+                name_proxy(failure.with_remedy(CONNECTION_REMEDY), &url)
             }
             AttemptError::NoResponse(Cause { text, .. }) if rule.has_side_effect() => {
                 let origin = self.request.origin();
-                Failure::new(
+                let failure = Failure::new(
                     FailureKind::NoResponse,
                     format!(
                         "it is unknown whether {origin} received the request to {purpose}: {text}"
                     ),
                 )
-                .with_remedy("It may have started; sending it again would start another one")
+                .with_remedy("It may have started; sending it again would start another one");
+                name_proxy(failure, &self.request.url)
             }
             AttemptError::NoResponse(Cause { text, peer }) => {
                 let url = or_request(peer);
                 let origin = origin_of(&url);
-                Failure::new(
+                let failure = Failure::new(
                     FailureKind::NoResponse,
                     format!("cannot {purpose}: no complete response came from {origin} ({text})"),
                 )
                 .with_remedy(match url.scheme() {
                     "http" => "Check the service; if this port is encrypted, use https://",
                     _ => "Check the service and what is between it and this machine",
-                })
+                });
+                name_proxy(failure, &url)
             }
             AttemptError::Rejected(rejection) => self.rejected(*rejection),
         }
@@ -305,12 +321,11 @@ impl FailureContext<'_> {
     }
 }
 
-fn connection_remedy(url: &Url) -> String {
-    let remedy = "Check that the service is running and that its address is correct";
-    match proxy_variable(url) {
-        Some(variable) => format!("{remedy}, and check the proxy in {variable}"),
-        None => remedy.to_owned(),
-    }
+/// Adds the proxy through which a request to this address went, because the proxy may have caused the failure.
+fn name_proxy(failure: Failure, url: &Url) -> Failure {
+    let Some(proxy) = used_proxy(url) else { return failure };
+    let remedy = failure.remedy.as_ref().map(|remedy| format!("{remedy}. ")).unwrap_or_default();
+    failure.with_remedy(format!("{remedy}The request went through {proxy}; check this proxy, too"))
 }
 
 /// The known errors, one a line: the status, a part of the message in lower case, the code, and the remedy.

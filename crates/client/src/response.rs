@@ -51,6 +51,8 @@ pub struct RawResponse {
     pub headers: Vec<(String, String)>,
     /// The decoded bytes. The body of an error response is cut off after 64 KiB.
     pub body: Bytes,
+    /// The value of the body, which is read as tolerantly as for every other request, or why it cannot be read.
+    pub value: Result<(Value, Repairs), &'static str>,
     /// The failure, which the body may report even under a status of success.
     pub failure: Option<Failure>,
 }
@@ -62,6 +64,7 @@ impl RawResponse {
         body: Bytes,
         failure: Option<Failure>,
     ) -> Self {
+        let value = parse(headers, &body);
         let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
         let header =
             |(name, value): (&HeaderName, &HeaderValue)| (name.to_string(), text(value.as_bytes()));
@@ -69,9 +72,28 @@ impl RawResponse {
             status: status.as_u16(),
             headers: headers.iter().map(header).collect(),
             body,
+            value,
             failure,
         }
     }
+}
+
+fn parse(headers: &HeaderMap, body: &[u8]) -> Result<(Value, Repairs), &'static str> {
+    let limit = MAX_RESPONSE_MEMORY.saturating_sub(body.len()) / 2;
+    tolerant_json::parse(body, charset(headers), limit)
+        .map_err(|error| if error.is_data() { "contains too many values" } else { "is not JSON" })
+}
+
+fn media_type(headers: &HeaderMap) -> Option<&str> {
+    headers.get(CONTENT_TYPE)?.to_str().ok()
+}
+
+/// Returns the encoding that the service declares.
+pub(super) fn charset(headers: &HeaderMap) -> Option<&str> {
+    let mut parameters =
+        media_type(headers)?.split(';').skip(1).filter_map(|one| one.split_once('='));
+    let charset = parameters.find(|(name, _)| name.trim().eq_ignore_ascii_case("charset"));
+    charset.map(|(_, value)| value.trim().trim_matches('"'))
 }
 
 impl ApiResponse {
@@ -137,8 +159,9 @@ impl ApiResponse {
     }
 
     pub(super) fn into_raw(self) -> RawResponse {
-        let failure = self.parse().ok().and_then(|(value, _)| self.reported_error(&value));
-        RawResponse::new(self.status, &self.headers, self.body, failure)
+        let raw = RawResponse::new(self.status, &self.headers, self.body.clone(), None);
+        let failure = raw.value.as_ref().ok().and_then(|(value, _)| self.reported_error(value));
+        RawResponse { failure, ..raw }
     }
 
     /// Whether the service has accepted a query image that it has not registered yet.
@@ -147,22 +170,7 @@ impl ApiResponse {
     }
 
     fn parse(&self) -> Result<(Value, Repairs), &'static str> {
-        let limit = MAX_RESPONSE_MEMORY.saturating_sub(self.body.len()) / 2;
-        tolerant_json::parse(&self.body, self.charset(), limit).map_err(|error| {
-            if error.is_data() { "contains too many values" } else { "is not JSON" }
-        })
-    }
-
-    fn media_type(&self) -> Option<&str> {
-        self.headers.get(CONTENT_TYPE)?.to_str().ok()
-    }
-
-    /// Returns the encoding that the service declares.
-    fn charset(&self) -> Option<&str> {
-        let media_type = self.media_type()?;
-        let mut parameters = media_type.split(';').skip(1).filter_map(|one| one.split_once('='));
-        let charset = parameters.find(|(name, _)| name.trim().eq_ignore_ascii_case("charset"));
-        charset.map(|(_, value)| value.trim().trim_matches('"'))
+        parse(&self.headers, &self.body)
     }
 
     fn reported_error(&self, value: &Value) -> Option<Failure> {
@@ -178,7 +186,7 @@ impl ApiResponse {
     fn unexpected(&self, problem: &str) -> Failure {
         let rule = self.endpoint.retry_rule();
         let (request, status) = (&self.request, self.status.as_u16());
-        let media_type = SafeText::name(self.media_type().unwrap_or("no type"));
+        let media_type = SafeText::name(media_type(&self.headers).unwrap_or("no type"));
         let response = format!("the response of {request} ({status}, {media_type}) {problem}");
         let failure = if rule.has_side_effect() {
             let sentence =
@@ -190,7 +198,8 @@ impl ApiResponse {
             Failure::new(FailureKind::Unexpected, sentence)
                 .with_remedy("Check that the base URL leads to a dataset service")
         };
-        let message = read_error_message(&self.body[..self.body.len().min(MAX_ERROR_BODY_BYTES)]);
+        let body = &self.body[..self.body.len().min(MAX_ERROR_BODY_BYTES)];
+        let message = read_error_message(body, charset(&self.headers));
         let message = message.map(|text| self.mask.apply(&text));
         let excerpt = message.map(|text| SafeText::new(text.as_str(), MAX_EXCERPT_CHARS));
         self.identified(failure.with_detail(excerpt))

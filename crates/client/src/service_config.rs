@@ -368,6 +368,10 @@ impl CertificateAuthorities {
         let bytes = decode_marked(&bytes).map_err(|reason| to_failure(&reason.to_string()))?;
         // Comments may be in any encoding.
         let text = String::from_utf8_lossy(&bytes);
+        // OpenSSL writes and reads two more labels.
+        let text = ["X509", "TRUSTED"].iter().fold(text.into_owned(), |text, label| {
+            text.replace(&format!("{label} CERTIFICATE-----"), "CERTIFICATE-----")
+        });
         let named = text.matches("-----BEGIN CERTIFICATE-----").count();
         if named == 0 {
             let is_binary = !text.contains("-----BEGIN ") && std::str::from_utf8(&bytes).is_err();
@@ -380,8 +384,10 @@ impl CertificateAuthorities {
         let mut trusted = RootCertStore::empty();
         let mut is_usable =
             |certificate: &CertificateDer<'static>| trusted.add(certificate.clone()).is_ok();
-        let certificates: Vec<_> = CertificateDer::pem_slice_iter(&bytes)
-            .map_while(|certificate| certificate.ok().filter(&mut is_usable))
+        let certificates: Vec<_> = CertificateDer::pem_slice_iter(text.as_bytes())
+            .map_while(|certificate| {
+                certificate.ok().map(without_trust_settings).filter(&mut is_usable)
+            })
             .collect();
         if certificates.len() < named {
             let damaged = certificates.len() + 1;
@@ -393,6 +399,17 @@ impl CertificateAuthorities {
     pub(super) fn certificates(&self) -> &[CertificateDer<'static>] {
         &self.0
     }
+}
+
+/// Removes what OpenSSL appends to a trusted certificate: a name, and the purposes for which it is trusted.
+fn without_trust_settings(certificate: CertificateDer<'static>) -> CertificateDer<'static> {
+    // The length is in one or two bytes of the header (X.690 section 8.1.3).
+    let length = match *certificate {
+        [0x30, 0x81, length, ..] => 3 + usize::from(length),
+        [0x30, 0x82, high, low, ..] => 4 + usize::from(u16::from_be_bytes([high, low])),
+        _ => return certificate,
+    };
+    certificate.get(..length).map_or_else(|| certificate.clone(), |it| it.to_vec().into())
 }
 
 /// Returns the path after a prefix of whole segments.

@@ -22,7 +22,7 @@ use crate::{
     reach::{LinkResolver, target_error},
     recorder::{Attempt, RequestRecorder},
     request::{ApiRequest, MAX_ERROR_BODY_BYTES, RequestBody},
-    response::{ApiResponse, FieldWarnings},
+    response::{ApiResponse, FieldWarnings, charset},
     retry::{ClientPolicy, RetryEngine, RetryState},
     service_config::{BaseUrl, ServiceConfig},
 };
@@ -250,7 +250,8 @@ impl Transport {
         let body = tokio::time::timeout(policy.idle_timeout, body).await;
         let body = body.ok().and_then(Result::ok).flatten().unwrap_or_default();
         let mask = self.login_mask(auth_header);
-        let detail = read_error_message(&body).map(|message| mask.apply(&message));
+        let detail =
+            read_error_message(&body, charset(&headers)).map(|message| mask.apply(&message));
         Err(AttemptError::Rejected(Box::new(ErrorResponse { status, headers, body, detail })))
     }
 

@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use tessera_wire::text_encoding::read_text;
+use tessera_wire::text_encoding::{read_text, to_text};
 use toml::{Table, Value};
 
 use crate::custom_command::CustomCommand;
@@ -100,7 +100,8 @@ impl Layers {
             }
         }
         if let Some(path) = &sources.project {
-            match tessera_files::read_if_own(path, MAX_PROJECT_BYTES) {
+            let own = tessera_files::read_if_own(path, MAX_PROJECT_BYTES);
+            match own.and_then(|bytes| bytes.as_deref().map(to_text).transpose()) {
                 Ok(Some(source)) => {
                     layers.add_layer(Layer::read(path, &source, FileOwner::Project), &mut errors);
                     layers.project = Some(path.clone());

@@ -102,7 +102,7 @@ pub fn private_file() -> OpenOptions {
 ///
 /// # Errors
 /// The file cannot be read, or is larger than `max_bytes`.
-pub fn read_if_own(path: &Path, max_bytes: u64) -> io::Result<Option<String>> {
+pub fn read_if_own(path: &Path, max_bytes: u64) -> io::Result<Option<Vec<u8>>> {
     if !is_own(&fs::symlink_metadata(path)?) {
         return Ok(None);
     }
@@ -111,12 +111,13 @@ pub fn read_if_own(path: &Path, max_bytes: u64) -> io::Result<Option<String>> {
     if !is_own(&file.metadata()?) {
         return Ok(None);
     }
-    let text = io::read_to_string(file.take(max_bytes + 1))?;
-    if text.len() as u64 > max_bytes {
+    let mut bytes = Vec::new();
+    file.take(max_bytes + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > max_bytes {
         let message = format!("it is larger than {} KiB; shorten it", max_bytes >> 10);
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
     }
-    Ok(Some(text))
+    Ok(Some(bytes))
 }
 
 pub(crate) fn is_own(metadata: &fs::Metadata) -> bool {

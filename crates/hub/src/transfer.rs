@@ -15,7 +15,7 @@ use sha2::{Digest as _, Sha256};
 use tessera_files::{
     create_private_dir_durably, if_exists, open_locked, parent_dir, sync_dir, synced,
 };
-use tessera_proxy::is_loopback;
+use tessera_proxy::{is_loopback, used_proxy};
 
 use crate::{
     HubError, HubErrorKind, HubFile, HubSettings, Listing, RepositoryName, cache::CachedRepository,
@@ -282,7 +282,10 @@ impl Hub {
             if let Some(range) = range {
                 request = request.header(header::RANGE, range);
             }
-            let cut = |cause| Interruption::Connection(without_address(cause));
+            let cut = |cause| {
+                let proxy = used_proxy(url).map(|proxy| format!(", through the proxy {proxy}"));
+                Interruption::Connection(without_address(cause) + &proxy.unwrap_or_default())
+            };
             let response = request.send().await.map_err(cut)?;
             let pause = requested_pause(&response).unwrap_or(PAUSE);
             if !is_busy(response.status()) || attempt == MAX_ATTEMPTS || pause > MAX_PAUSE {

@@ -1,7 +1,7 @@
 //! Decides which connections use a proxy, and checks the variables of the environment that name proxies. The HTTP
 //! library alone ignores a value that it cannot read, and would then connect without the proxy.
 
-use std::{env, ffi::OsString, net::IpAddr};
+use std::{env, ffi::OsString, fmt, net::IpAddr};
 
 use reqwest::{ClientBuilder, Proxy, Url};
 
@@ -22,27 +22,43 @@ pub fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// Returns the variable of the proxy that connections to this address may use.
-pub fn proxy_variable(url: &Url) -> Option<&'static str> {
-    set_variable(url, env::var_os).map(|(name, _)| name)
+/// The proxy of a connection. Its text has the address and the variable, but not the login.
+#[derive(Debug)]
+pub struct UsedProxy {
+    address: Url,
+    variable: &'static str,
 }
 
-/// Returns the variable of the proxy, if connections to the proxy itself are encrypted.
-pub fn encrypted_proxy_variable(url: &Url) -> Option<&'static str> {
-    set_variable(url, env::var_os).and_then(encrypted)
+impl UsedProxy {
+    /// Whether connections to the proxy itself are encrypted.
+    pub fn is_encrypted(&self) -> bool {
+        self.address.scheme() == "https"
+    }
 }
 
-fn encrypted((name, value): (&'static str, OsString)) -> Option<&'static str> {
-    let (scheme, _) = value.to_str()?.split_once("://")?;
-    scheme.eq_ignore_ascii_case("https").then_some(name)
+impl fmt::Display for UsedProxy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}://{}", self.address.scheme(), self.address.host_str().unwrap_or_default())?;
+        self.address.port().map_or(Ok(()), |port| write!(f, ":{port}"))?;
+        write!(f, " ({})", self.variable)
+    }
 }
 
-fn set_variable(
-    url: &Url,
-    value_of: impl Fn(&'static str) -> Option<OsString>,
-) -> Option<(&'static str, OsString)> {
+/// Returns the proxy that connections to this address use.
+pub fn used_proxy(url: &Url) -> Option<UsedProxy> {
+    find_proxy(url, env::var_os).filter(|_| !is_cgi_program())
+}
+
+fn find_proxy(url: &Url, value_of: impl Fn(&'static str) -> Option<OsString>) -> Option<UsedProxy> {
     let names = if url.scheme() == "https" { HTTPS } else { HTTP };
-    set_for_scheme(names, value_of).filter(|_| !is_loopback(url))
+    let (variable, _) = set_for_scheme(names, &value_of)?;
+    let address = ProxyVariables::read(value_of).proxy_of(url).filter(|_| !is_loopback(url))?;
+    Some(UsedProxy { address, variable })
+}
+
+/// A CGI program gets `HTTP_PROXY` from the header of a request, so the HTTP library uses no proxy there.
+fn is_cgi_program() -> bool {
+    env::var_os("REQUEST_METHOD").is_some()
 }
 
 /// Makes a client use the proxies that the variables name. The HTTP library alone would take an empty variable for a
@@ -54,9 +70,8 @@ fn set_variable(
 pub fn use_proxies(builder: ClientBuilder) -> Result<ClientBuilder, String> {
     check(env::var_os)?;
     let variables = ProxyVariables::read(env::var_os);
-    // Without variables, the library asks the system. A CGI program gets `HTTP_PROXY` from the header of a request, so
-    // the library uses no proxy there.
-    if variables.is_empty() || env::var_os("REQUEST_METHOD").is_some() {
+    // Without variables, the library asks the system.
+    if variables.is_empty() || is_cgi_program() {
         return Ok(builder);
     }
     Ok(builder.proxy(Proxy::custom(move |url| variables.proxy_of(url))))
@@ -252,12 +267,24 @@ mod tests {
     }
 
     #[test]
-    fn an_encrypted_proxy_is_recognized() {
-        for (value, is_encrypted) in
-            [("HTTPS://proxy", true), ("http://proxy", false), ("proxy", false)]
-        {
-            let found = encrypted(("ALL_PROXY", value.into()));
-            assert_eq!(found.is_some(), is_encrypted, "{value}");
+    fn a_used_proxy_is_named_without_its_login() {
+        for (value, url, text, is_encrypted) in [
+            ("HTTPS://u:s3cret@proxy:3128", "http://lab", "https://proxy:3128 (ALL_PROXY)", true),
+            ("proxy:3128", "https://lab", "http://proxy:3128 (ALL_PROXY)", false),
+            ("socks5h://u:p@[::1]:1", "http://lab", "socks5h://[::1]:1 (ALL_PROXY)", false),
+            ("http://proxy", "https://lab", "http://proxy (ALL_PROXY)", false),
+        ] {
+            let set = |name: &str| (name == "ALL_PROXY").then(|| value.into());
+            let found = find_proxy(&Url::parse(url).unwrap(), set).unwrap();
+            assert_eq!((found.to_string().as_str(), found.is_encrypted()), (text, is_encrypted));
+        }
+        for direct in ["http://localhost", "http://media.lab"] {
+            let set = |name: &str| match name {
+                "http_proxy" => Some("proxy:3128".into()),
+                "NO_PROXY" => Some(".lab".into()),
+                _ => None,
+            };
+            assert!(find_proxy(&Url::parse(direct).unwrap(), set).is_none(), "{direct}");
         }
     }
 

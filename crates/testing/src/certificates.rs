@@ -1,12 +1,15 @@
 //! Makes server certificates for tests.
 
+use std::sync::Arc;
+
 use rcgen::{
     BasicConstraints, Certificate, CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd,
 };
 use tempfile::{NamedTempFile, TempDir};
 use tokio_rustls::rustls::{
-    ServerConfig,
+    RootCertStore, ServerConfig,
     pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer},
+    server::WebPkiClientVerifier,
 };
 
 /// A certificate authority.
@@ -26,6 +29,16 @@ impl Authority {
     pub fn server(&self, host: &str, expired: bool) -> ServerConfig {
         let (certificate, key) = self.certificate(host, expired);
         config(&certificate, &key)
+    }
+
+    /// Returns the configuration of a server that requires a certificate of its clients.
+    pub fn server_requiring_client(&self, host: &str) -> ServerConfig {
+        let (certificate, key) = self.certificate(host, false);
+        let mut clients = RootCertStore::empty();
+        clients.add(self.certificate.der().clone()).unwrap();
+        let verifier = WebPkiClientVerifier::builder(Arc::new(clients)).build().unwrap();
+        let builder = ServerConfig::builder().with_client_cert_verifier(verifier);
+        builder.with_single_cert(vec![certificate.der().clone()], private_key(&key)).unwrap()
     }
 
     /// Returns the configuration of a server, and the file of its certificate.
@@ -80,7 +93,10 @@ fn file(certificate: &Certificate) -> NamedTempFile {
 }
 
 fn config(certificate: &Certificate, key: &KeyPair) -> ServerConfig {
-    let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
     let builder = ServerConfig::builder().with_no_client_auth();
-    builder.with_single_cert(vec![certificate.der().clone()], key).unwrap()
+    builder.with_single_cert(vec![certificate.der().clone()], private_key(key)).unwrap()
+}
+
+fn private_key(key: &KeyPair) -> PrivateKeyDer<'static> {
+    PrivatePkcs8KeyDer::from(key.serialize_der()).into()
 }

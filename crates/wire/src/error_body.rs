@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::{fields::first_text, tolerant_json};
+use crate::{fields::first_text, text_encoding::decode_lossy, tolerant_json};
 use tessera_model::{ExportState, SafeText};
 
 /// The body of an error.
@@ -78,10 +78,11 @@ fn is_filled(value: &Value) -> bool {
 const MAX_ERROR_MEMORY: usize = 8 << 20;
 
 /// Returns the message of an error body: `detail` as text or as a list of `{loc, msg}`, or `message`, or `error`, or
-/// the whole body as text. HTML is reduced to its text. Returns `None` for an empty body.
-pub fn read_error_message(body: &[u8]) -> Option<SafeText> {
-    let raw = String::from_utf8_lossy(body);
-    let message = match tolerant_json::parse(body, None, MAX_ERROR_MEMORY) {
+/// the whole body as text. HTML is reduced to its text. `charset` is the encoding that the service declares. Returns
+/// `None` for an empty body.
+pub fn read_error_message(body: &[u8], charset: Option<&str>) -> Option<SafeText> {
+    let raw = decode_lossy(body, charset);
+    let message = match tolerant_json::parse(body, charset, MAX_ERROR_MEMORY) {
         Ok((value, _)) => error_message(&value).unwrap_or_else(|| raw.trim().to_owned()),
         Err(_) => strip_html_tags(&raw),
     };

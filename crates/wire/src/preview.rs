@@ -194,10 +194,14 @@ pub fn file_uri(path: &Path) -> String {
     uri
 }
 
-/// Splits a `file` URI into its host, which may be empty, and its path. Other text gives `None`.
+/// Splits a `file` URI into its host, which may be missing or empty, and its path (RFC 8089). Other text gives `None`.
 pub fn split_file_uri(uri: &str) -> Option<(&str, String)> {
-    let address = uri.strip_prefix("file://")?;
-    let (host, path) = address.split_at(address.find('/')?);
+    let (scheme, address) = uri.split_once(':')?;
+    if !scheme.eq_ignore_ascii_case("file") {
+        return None;
+    }
+    let rest = address.strip_prefix("//").or(address.starts_with('/').then_some(address))?;
+    let (host, path) = rest.split_at(rest.find('/')?);
     Some((host, percent_decode_str(path).decode_utf8_lossy().into_owned()))
 }
 

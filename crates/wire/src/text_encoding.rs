@@ -43,8 +43,15 @@ pub fn decode_text(bytes: &[u8]) -> Result<Cow<'_, str>, NotText> {
 /// # Errors
 /// The file cannot be read, or is not text.
 pub fn read_text(path: &Path) -> io::Result<String> {
-    let bytes = fs::read(path)?;
-    let text = decode_text(&bytes);
+    to_text(&fs::read(path)?)
+}
+
+/// Decodes a text that a user has written with any editor.
+///
+/// # Errors
+/// The bytes are not text.
+pub fn to_text(bytes: &[u8]) -> io::Result<String> {
+    let text = decode_text(bytes);
     text.map(Cow::into_owned).map_err(|reason| io::Error::other(reason.to_string()))
 }
 
@@ -70,6 +77,11 @@ fn encoding_of(start: &[u8], declared: Option<&str>) -> &'static Encoding {
         [low, 0, ..] if *low != 0 => UTF_16LE,
         _ => declared.and_then(|name| Encoding::for_label(name.as_bytes())).unwrap_or(UTF_8),
     }
+}
+
+/// Decodes a text like [`TextDecoder`].
+pub(crate) fn decode_lossy<'a>(bytes: &'a [u8], declared: Option<&str>) -> Cow<'a, str> {
+    encoding_of(bytes, declared).decode(bytes).0
 }
 
 const BUFFER_BYTES: usize = 16 << 10;

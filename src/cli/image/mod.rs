@@ -14,6 +14,7 @@ use crate::cli::{
     keyboard::{self, Keyboard},
     values::parse_region,
 };
+use crate::process_signals::blocking_read;
 use tessera_client::{AuthMethod, BaseUrl, Client, ServiceConfig};
 use tessera_model::{Anchor, AnchorKind, Link, MAX_PICTURE_BYTES, MediaId, Query, Region};
 use tessera_picture::Crop;
@@ -97,10 +98,11 @@ async fn load<'a>(
         let name = link.resource().rsplit('/').next().unwrap_or_default().to_owned();
         return Ok(picture(bytes.into(), &name));
     }
-    match fs::File::open(argument) {
+    match blocking_read(|| fs::File::open(argument)) {
         Ok(file) => {
             let name = Path::new(argument).file_name().unwrap_or_default();
-            Ok(picture(read_bounded(file, argument)?, &name.to_string_lossy()))
+            let bytes = blocking_read(|| read_bounded(file, argument))?;
+            Ok(picture(bytes, &name.to_string_lossy()))
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => match argument.parse() {
             Ok(media) => {

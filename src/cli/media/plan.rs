@@ -4,7 +4,7 @@ use std::{ffi::OsString, os::unix::ffi::OsStringExt as _};
 
 use glob::Pattern;
 use tessera_client::{DryRunRequest, LocalFiles, files_to_send};
-use tessera_interface::file_uri::local_path_of_file_uri;
+use tessera_interface::file_uri::{is_file_uri, local_path_of_file_uri, without_comments};
 use tessera_model::{FailureKind, MediaAddition, MediaSource, Preflight, ingest::UnreadableFile};
 use tessera_wire::text_encoding::decode_marked;
 
@@ -340,12 +340,12 @@ pub fn split_file_list(bytes: &[u8]) -> Result<Vec<PathBuf>, String> {
                 .to_owned(),
         );
     }
-    names.into_iter().map(listed_path).collect()
+    without_comments(names).into_iter().map(listed_path).collect()
 }
 
 fn listed_path(name: &[u8]) -> Result<PathBuf, String> {
     match str::from_utf8(name) {
-        Ok(uri) if uri.starts_with("file://") => local_path_of_file_uri(uri)
+        Ok(uri) if is_file_uri(uri) => local_path_of_file_uri(uri)
             .map(PathBuf::from)
             .ok_or_else(|| format!("{uri} is not a file of this machine")),
         _ => Ok(PathBuf::from(OsString::from_vec(name.to_vec()))),
@@ -373,6 +373,8 @@ mod tests {
         assert_eq!(names(b"a b.jpg\r\n\nc.jpg"), ["a b.jpg", "c.jpg"]);
         assert!(names(b"\n").is_empty());
         assert_eq!(names(b"file:///p/a%20b.jpg\nfile://localhost/c"), ["/p/a b.jpg", "/c"]);
+        assert_eq!(names(b"# copied\r\nFILE:///p/a%20b\r\nfile:/c\r\n"), ["/p/a b", "/c"]);
+        assert_eq!(names(b"#1.jpg\n/p/b.jpg\nfile:///c"), ["#1.jpg", "/p/b.jpg", "/c"]);
         let refused = split_file_list(b"file://other.example/c").unwrap_err();
         assert_eq!(refused, "file://other.example/c is not a file of this machine");
         assert_eq!(split_file_list(b"\xff.jpg").unwrap().len(), 1, "names need not be text");

@@ -229,7 +229,10 @@ fn anchors_and_problems_both_ways() {
     assert_eq!(serde_json::to_value(body).unwrap(), parse(ANCHOR));
     let missing = br#"{"detail":[{"type":"missing","loc":["query","entity_type"],
         "msg":"Field required","input":null}]}"#;
-    assert_eq!(read_error_message(missing).unwrap().as_str(), "query.entity_type: Field required");
+    assert_eq!(
+        read_error_message(missing, None).unwrap().as_str(),
+        "query.entity_type: Field required"
+    );
     let detail = "Dataset not found".to_owned();
     let body = serde_json::to_string(&ProblemBody { detail }).unwrap();
     assert_eq!(body, r#"{"detail":"Dataset not found"}"#);
@@ -311,7 +314,7 @@ fn validation_errors_have_the_usual_format() {
         r#"{"detail":[{"type":"value_error","loc":["query","threshold"],"msg":"Input should be an integer from 0 to 4","input":"5"}]}"#
     );
     assert_eq!(
-        read_error_message(body.as_bytes()).unwrap().as_str(),
+        read_error_message(body.as_bytes(), None).unwrap().as_str(),
         "query.threshold: Input should be an integer from 0 to 4"
     );
 }

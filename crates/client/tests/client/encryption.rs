@@ -1,13 +1,21 @@
 //! TLS: files of trusted certificates. Services that cannot prove their identity, or only speak old versions, are
 //! refused after one attempt.
 
-use std::fs;
+use std::{env, fs, process::Command};
+
+use base64::{Engine as _, prelude::BASE64_STANDARD};
 
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpStream,
 };
-use tokio_rustls::{rustls::ServerConfig, server::TlsStream};
+use tokio_rustls::{
+    rustls::{
+        ServerConfig,
+        pki_types::{CertificateDer, pem::PemObject as _},
+    },
+    server::TlsStream,
+};
 
 use crate::tls_service::{TlsService, client, client_trusting};
 use tessera_client::CertificateAuthorities;
@@ -24,9 +32,20 @@ fn invalid_certificate_files_are_reported_by_name() {
     let with_comment = folder.path().join("latin1.pem");
     fs::write(&with_comment, [b"# Certifica\xe7\xe3o\n", good.as_bytes()].concat()).unwrap();
     assert!(CertificateAuthorities::read(&with_comment).is_ok());
+    let der = CertificateDer::from_pem_slice(good.as_bytes()).unwrap();
+    let with_settings = BASE64_STANDARD.encode([&der, &[0x30, 2, 0x30, 0][..]].concat());
+    let x509 = good.replace(" CERTIFICATE", " X509 CERTIFICATE");
+    let trusted = format!(
+        "-----BEGIN TRUSTED CERTIFICATE-----\n{with_settings}\n-----END TRUSTED CERTIFICATE-----\n"
+    );
     let marked: String = format!("\u{feff}{good}");
     let utf16: Vec<u8> = marked.encode_utf16().flat_map(u16::to_le_bytes).collect();
-    for (name, content) in [("utf8_mark.pem", marked.into_bytes()), ("utf16.pem", utf16)] {
+    for (name, content) in [
+        ("utf8_mark.pem", marked.into_bytes()),
+        ("utf16.pem", utf16),
+        ("x509.pem", x509.into_bytes()),
+        ("trusted.pem", trusted.into_bytes()),
+    ] {
         let path = folder.path().join(name);
         fs::write(&path, content).unwrap();
         assert!(CertificateAuthorities::read(&path).is_ok(), "{name}");
@@ -119,6 +138,44 @@ async fn a_certificate_that_the_user_names_is_accepted_for_its_service() {
         assert!(text.contains(cause) && text.contains(remedy), "{text}");
         assert!(!text.contains("clock"), "{text}");
     }
+}
+
+const PORT_VARIABLE: &str = "TESSERA_TEST_PORT";
+
+/// Lists the datasets of the service at the port that the environment names, if it names one.
+#[tokio::test]
+async fn the_service_of_the_environment_is_listed() {
+    let Ok(port) = env::var(PORT_VARIABLE) else { return };
+    let client = client(port.parse().unwrap(), CertificateAuthorities::default());
+    assert_eq!(client.list_datasets().await, Ok(DatasetList::default()));
+}
+
+#[tokio::test]
+async fn a_certificate_of_the_system_is_accepted_for_its_service() {
+    let (config, file) = self_signed("localhost");
+    let service = TlsService::start_tls(config, answer).await;
+    let (_, other) = self_signed("localhost");
+    for (file, is_accepted) in [(&file, true), (&other, false)] {
+        // Variables are read once for a process, so the client is another process.
+        let mut child = Command::new(env::current_exe().unwrap());
+        child.args(["--exact", "encryption::the_service_of_the_environment_is_listed"]);
+        child.env("SSL_CERT_FILE", file.path()).env(PORT_VARIABLE, service.port.to_string());
+        let listed = tokio::task::spawn_blocking(move || child.output().unwrap()).await.unwrap();
+        let output = String::from_utf8_lossy(&listed.stdout);
+        assert!(output.contains("running 1 test"), "{output}");
+        assert_eq!(listed.status.success(), is_accepted, "{output}");
+    }
+}
+
+#[tokio::test]
+async fn a_service_that_requires_a_certificate_of_the_client_says_so() {
+    let trusted = Authority::new("trusted");
+    let config = trusted.server_requiring_client("localhost");
+    let service = TlsService::start_tls(config, answer).await;
+    let failure = client_trusting(&trusted, service.port).list_datasets().await.unwrap_err();
+    let text = failure.to_string();
+    assert!(text.contains("requires a certificate of the client"), "{text}");
+    assert_eq!(service.accepted(), 1, "{text}");
 }
 
 #[tokio::test]

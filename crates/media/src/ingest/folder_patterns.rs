@@ -11,7 +11,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{OriginalFiles as _, SandboxedDir};
+use super::{OriginalFiles as _, SandboxedDir, documents::to_utf8};
 use tessera_model::{FileKind, MAX_PATTERNS, PatternLists, text::composed};
 
 /// The name of the file with the patterns. The program reads its other tables as settings of a project.
@@ -94,20 +94,21 @@ impl FolderPatterns {
 
 /// Reads the patterns in the file of a folder. There are none if the folder has no such file.
 fn read_file(folder: &SandboxedDir) -> Result<PatternLists, String> {
-    let text = match folder.open_file(Path::new(PATTERNS_FILE)) {
+    let bytes = match folder.open_file(Path::new(PATTERNS_FILE)) {
         Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(PatternLists::default()),
         file => file.and_then(|file| {
-            let mut text = String::new();
-            file.take(MAX_FILE_BYTES + 1).read_to_string(&mut text)?;
-            Ok(text)
+            let mut bytes = Vec::new();
+            file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
+            Ok(bytes)
         }),
     };
-    let text = text.map_err(|cause| format!("cannot read {PATTERNS_FILE}: {cause}"))?;
-    if text.len() as u64 > MAX_FILE_BYTES {
+    let bytes = bytes.map_err(|cause| format!("cannot read {PATTERNS_FILE}: {cause}"))?;
+    if bytes.len() as u64 > MAX_FILE_BYTES {
         let limit = MAX_FILE_BYTES >> 10;
         return Err(format!("{PATTERNS_FILE} is larger than {limit} KiB; shorten it"));
     }
-    parse_file(&text)
+    let text = String::from_utf8(to_utf8(bytes));
+    parse_file(&text.map_err(|_| format!("{PATTERNS_FILE} is not text; save it as UTF-8"))?)
 }
 
 /// Parses the patterns, and checks them, so that a mistake in the file is reported with its line.

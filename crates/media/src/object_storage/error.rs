@@ -7,6 +7,7 @@ use object_store::client::HttpError;
 use roxmltree::Document;
 use tessera_files::error_name;
 use tessera_model::SafeText;
+use tessera_proxy::used_proxy;
 
 use super::object_uri::CloudService;
 use crate::ingest::unavailable;
@@ -184,7 +185,9 @@ impl From<&reqwest::Error> for StorageAttemptError {
         } else {
             "the connection to the storage broke"
         };
-        Self { error: StorageError::service(message), retryable: true }
+        let proxy = cause.url().and_then(used_proxy);
+        let proxy = proxy.map(|proxy| format!(", through the proxy {proxy}")).unwrap_or_default();
+        Self { error: StorageError::service(format!("{message}{proxy}")), retryable: true }
     }
 }
 

@@ -128,7 +128,7 @@ async fn metadata_is_exported_immediately() {
 async fn a_disk_that_fills_while_metadata_is_written_is_503() {
     let place = Place::new(&pictures(40));
     // The first write finds no space, although there was some before.
-    let disk = DiskQuota::new(0, |_| Ok(1));
+    let disk = DiskQuota::new(0, |_| Some(1));
     let deployment = place.open_with(DeploymentSettings { disk, ..DeploymentSettings::default() });
     let dataset = place.add(&deployment);
     deployment.wait_until_idle().await;

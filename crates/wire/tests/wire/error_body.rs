@@ -4,7 +4,8 @@ use tessera_wire::error_body::*;
 
 #[test]
 fn error_bodies_of_every_shape() {
-    let read = |body: &str| read_error_message(body.as_bytes()).map(|words| words.to_string());
+    let read =
+        |body: &str| read_error_message(body.as_bytes(), None).map(|words| words.to_string());
     assert_eq!(read(r#"{"detail":"Dataset not found"}"#).as_deref(), Some("Dataset not found"));
     assert_eq!(
         read(r#"{"detail":[{"loc":["query","x"],"msg":"Field required"}]}"#).as_deref(),
@@ -84,10 +85,17 @@ fn what_a_body_says_is_the_message_and_markup_is_not() {
         ("<br><br/>", None),
         ("  \n", None),
     ] {
-        let read = read_error_message(body.as_bytes()).map(|message| message.to_string());
+        let read = read_error_message(body.as_bytes(), None).map(|message| message.to_string());
         assert_eq!(read.as_deref(), message, "{body}");
     }
-    assert_eq!(read_error_message(b"bad \xff").unwrap().as_str(), "bad \u{fffd}");
+    for (body, charset, message) in [
+        (&b"bad \xff"[..], None, "bad \u{fffd}"),
+        (b"{\"detail\":\"caf\xe9\"}", Some("iso-8859-1"), "caf\u{e9}"),
+        (b"<p>caf\xe9</p>", Some("iso-8859-1"), "caf\u{e9}"),
+        (b"\xff\xfen\0o\0", None, "no"),
+    ] {
+        assert_eq!(read_error_message(body, charset).unwrap().as_str(), message);
+    }
 }
 
 #[test]

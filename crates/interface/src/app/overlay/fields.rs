@@ -10,7 +10,11 @@ use tessera_config::input::{Chord, Key};
 use tessera_model::{FolderEntry, FolderListing, FolderQuery};
 use tui_input::{Input, InputRequest};
 
-use crate::{app::pane::cycle, drawing::ScrollState, file_uri::local_path_of_file_uri};
+use crate::{
+    app::pane::cycle,
+    drawing::ScrollState,
+    file_uri::{is_file_uri, local_path_of_file_uri, without_comments},
+};
 
 /// What a dialog wants after a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +62,37 @@ pub fn split_words(typed: &str) -> Vec<String> {
     if typed.starts_with('#') {
         return vec![typed.to_owned()];
     }
-    shell_words::split(typed).unwrap_or_else(|_| vec![typed.to_owned()])
+    shell_words::split(&plain_quotes(typed)).unwrap_or_else(|_| vec![typed.to_owned()])
+}
+
+/// Turns words in the quotes `$'…'`, with which shells write names that contain quotes, into words in plain quotes.
+fn plain_quotes(typed: &str) -> String {
+    let (mut plain, mut rest) = (String::new(), typed);
+    while let Some((before, quoted)) = rest.split_once("$'") {
+        plain.push_str(before);
+        let is_outside = shell_words::split(&plain).is_ok();
+        let is_word = is_outside && (plain.is_empty() || plain.ends_with(' '));
+        if let Some((text, after)) = ansi_quoted(quoted).filter(|_| is_word) {
+            plain.push_str(&shell_words::quote(&text));
+            rest = after;
+        } else {
+            plain.push_str("$'");
+            rest = quoted;
+        }
+    }
+    plain + rest
+}
+
+/// Returns the text up to the end of its quote, and what follows. Characters that are written as numbers give `None`.
+fn ansi_quoted(quoted: &str) -> Option<(String, &str)> {
+    let (mut text, mut chars) = (String::new(), quoted.chars());
+    loop {
+        match chars.next()? {
+            '\'' => return Some((text, chars.as_str())),
+            '\\' => text.push(chars.next().filter(|c| matches!(c, '\\' | '\'' | '"'))?),
+            c => text.push(c),
+        }
+    }
 }
 
 /// Handles a key of a dialog that is a single text field.
@@ -111,8 +145,7 @@ fn insert(input: &mut Input, text: &str) {
 /// Inserts pasted paths or `file://` links into a list that [`split_words`] separates. File managers paste one path or
 /// link per line without quotes, and terminals paste dropped files on one line with quotes.
 pub(super) fn paste_paths(input: &mut Input, raw: &str) {
-    let lines = raw.lines().flat_map(|line| line.split('\r')).map(str::trim);
-    let paths: Vec<String> = lines.filter(|line| !line.is_empty()).flat_map(pasted_paths).collect();
+    let paths: Vec<String> = pasted_lines(raw).into_iter().flat_map(pasted_paths).collect();
     let (before, _) = input.value().split_at(cursor_byte(input));
     // A name continues the path before the cursor, and a whole path is the next entry.
     let separates = paths.first().is_some_and(|path| is_absolute(path))
@@ -125,12 +158,19 @@ pub(super) fn paste_paths(input: &mut Input, raw: &str) {
     insert(input, &quoted.join(" "));
 }
 
+/// Returns the lines of a pasted list of paths without blank lines and comments.
+fn pasted_lines(raw: &str) -> Vec<&str> {
+    let raw = raw.trim_start_matches('\u{feff}');
+    let lines = raw.split(['\r', '\n']).map(str::trim).filter(|line| !line.is_empty());
+    without_comments(lines.collect())
+}
+
 fn cursor_byte(input: &Input) -> usize {
     input.value().char_indices().nth(input.cursor()).map_or(input.value().len(), |(at, _)| at)
 }
 
 fn is_absolute(path: &str) -> bool {
-    ["/", "~/", "file://"].iter().any(|start| path.starts_with(start))
+    path.starts_with('/') || path.starts_with("~/") || is_file_uri(path)
 }
 
 /// Returns the paths on a pasted line. A line without quotes is one path with spaces, unless each of its words is a
@@ -294,8 +334,9 @@ fn name(entry: &FolderEntry) -> Cow<'_, str> {
 /// or a path with escaped spaces. If there are several paths, the first is returned. Other text
 /// gives `None`.
 fn parse_dropped_path(raw: &str) -> Option<String> {
-    let line = raw.trim().lines().next()?.trim();
-    let is_path = is_absolute(line) || line.starts_with(['\'', '"']);
+    let line = pasted_lines(raw).into_iter().next()?;
+    let is_path =
+        is_absolute(line) || ["'", "\"", "$'"].iter().any(|quote| line.starts_with(quote));
     is_path.then(|| pasted_paths(line))?.into_iter().next()
 }
 
@@ -415,6 +456,11 @@ mod tests {
             ("file:///p/a.png file:///p/b.png", "/p/a.png /p/b.png"),
             ("/p/my pictures", "'/p/my pictures'"),
             ("/p/it's.png", "'/p/it'\\''s.png'"),
+            ("# copied\r\nFILE:///p/a.png\r\nfile:/p/b%20c.png\r\n", "/p/a.png '/p/b c.png'"),
+            ("\u{feff}/p/a.png\n", "/p/a.png"),
+            ("$'/p/it\\'s.png' '/p/c$' '/p/d'", "'/p/it'\\''s.png' '/p/c$' /p/d"),
+            ("\"/p/a $'b' c\"", "'/p/a $'\\''b'\\'' c'"),
+            ("#1.png\n/p/a.png", "'#1.png' /p/a.png"),
         ] {
             assert_eq!(pasted("", text), line, "{text:?}");
         }
