@@ -5,6 +5,7 @@ use super::{match_conditions::MatchConditions, registry::SearchTable};
 use crate::prelude::*;
 use tessera_model::{
     TagId,
+    text::search_form,
     vql::{FileProperty, Operator, Property, PropertyFilter, PropertyValue},
 };
 
@@ -20,6 +21,11 @@ pub(super) fn property_condition(
     let negation = if filter.operator().is_negated() { "NOT " } else { "" };
     // A missing value is null, which no value equals.
     format!("{negation}coalesce({}, FALSE)", each.join(" OR "))
+}
+
+/// Returns SQL for the [`search_form`] of a text. The collation of paths knows the case of ASCII letters alone.
+pub(super) fn search_form_of(text: &str) -> String {
+    format!("lower(normalize({text}) COLLATE \"und-x-icu\")")
 }
 
 fn compare(
@@ -40,7 +46,8 @@ fn compare(
             format!("{item} ~ {}", text(conditions, &regex))
         }
         PropertyValue::Text(wanted) if filter.operator() == Operator::Contains => {
-            format!("strpos(lower({item}), lower({})) > 0", text(conditions, wanted))
+            let wanted = text(conditions, &search_form(wanted));
+            format!("strpos({}, {wanted}) > 0", search_form_of(&item))
         }
         PropertyValue::Text(wanted) => format!("{item} = {}", text(conditions, wanted)),
         PropertyValue::Number(number) => {

@@ -6,7 +6,7 @@
 
 use super::{
     match_conditions::{MatchConditions, has_vector},
-    property_conditions::FILE_NAME,
+    property_conditions::{FILE_NAME, search_form_of},
     registry::SearchTable,
     table_writer::NAME_WORDS,
 };
@@ -343,10 +343,11 @@ pub fn find_names(
     let file_name = conditions.value(query.file_name.clone().unwrap_or_default());
     let sql = format!(
         "SELECT picture, max({}) AS found,
-           CAST(bool_or(lower({FILE_NAME}) = CAST({file_name} AS text)) AS integer) AS is_exact
+           CAST(bool_or({} = CAST({file_name} AS text)) AS integer) AS is_exact
          FROM {} AS t WHERE version <= {} AND ({})
          GROUP BY picture ORDER BY is_exact DESC, found DESC, picture LIMIT {MAX_NAMES}",
         found.join(" + "),
+        search_form_of(FILE_NAME),
         table.name(),
         table.version,
         words.join(" OR "),
