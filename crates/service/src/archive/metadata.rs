@@ -273,6 +273,7 @@ pub(super) fn video_info(media: &MediaRecord) -> Option<(String, f64)> {
     media.frame.map(|frame| (name.to_string_lossy().into_owned(), frame.seconds))
 }
 
+/// The categories of the objects in an export: all labels of objects in the dataset, in alphabetical order.
 pub(super) struct Categories(Vec<String>);
 
 impl Categories {
