@@ -13,7 +13,7 @@ use tessera_client::{AuthMethod, Client, Credentials, ExistingFile, QueryImageUp
 use tessera_config::custom_command::{CustomCommand, ReadyCommand};
 use tessera_curation::{Outcome, duplicates::decide};
 use tessera_interface::message::{
-    ImportedLogin, LoginImport, LoginPlaces, Payload, ReadRequest, Request, RequestProgress,
+    CopyableRead, ImportedLogin, LoginImport, LoginPlaces, Payload, Request, RequestProgress,
     Response, SavedSet, Ticket, WorkerEvent,
 };
 use tessera_model::{
@@ -271,9 +271,9 @@ impl RequestHandler {
                 Payload::CustomCommandStarted(ready)
             }
             Request::Curl(read) => Payload::Curl(match read {
-                ReadRequest::Dataset(dataset) => client.curl_dataset(dataset),
-                ReadRequest::Page(search) => client.curl_explore(&search),
-                ReadRequest::Export(dataset, task) => client.curl_export_status(dataset, task),
+                CopyableRead::Dataset(dataset) => client.curl_dataset(dataset),
+                CopyableRead::Page(search) => client.curl_explore(&search),
+                CopyableRead::Export(dataset, task) => client.curl_export_status(dataset, task),
             }),
             Request::LoginPlaces => Payload::LoginPlaces(self.login.places().await?),
             Request::CheckLogin(dataset) => {

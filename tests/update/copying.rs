@@ -3,7 +3,7 @@
 use tessera_config::{DeploymentKind, custom_command::CustomCommand};
 use tessera_interface::{
     app::{CopyOutcome, Effect, Event, ReopenCommand},
-    message::{Lane, Payload, ReadRequest, Request},
+    message::{CopyableRead, Lane, Payload, Request},
 };
 use tessera_model::{Link, Status};
 
@@ -163,7 +163,7 @@ fn the_client_writes_the_curl_command() {
     let mut desk = with_status(Status::Ready);
     desk.press("y c");
     let search = desk.app.results().view().unwrap().search.clone();
-    assert!(desk.requests().contains(&&Request::Curl(ReadRequest::Page(search))));
+    assert!(desk.requests().contains(&&Request::Curl(CopyableRead::Page(search))));
     desk.answer(Lane::Curl, Payload::Curl("curl -sS https://media.example".into()));
     assert_eq!(clipboard(&desk), Some("curl -sS https://media.example"));
 }

@@ -291,7 +291,7 @@ pub enum Request {
     Inspect(PathBuf),
     OpenExternally(PictureSource),
     RunCustomCommand(DatasetId, Selection, Box<CustomCommand>, ShellCommand),
-    Curl(ReadRequest),
+    Curl(CopyableRead),
     LoginPlaces,
     /// Reads a dataset, or the list of datasets, to check whether the login is accepted.
     CheckLogin(Option<DatasetId>),
@@ -346,7 +346,7 @@ pub struct ImportedLogin {
 
 /// A read that can be copied as a `curl` command.
 #[derive(Clone, Debug, PartialEq)]
-pub enum ReadRequest {
+pub enum CopyableRead {
     Dataset(DatasetId),
     Page(Search),
     Export(DatasetId, ExportTaskId),

@@ -292,7 +292,7 @@ impl Deployment {
     /// Returns the folders of this machine that a dataset needs and that are missing, or contain none of their files.
     pub fn missing_folders(&self, id: DatasetId) -> Result<Vec<PathBuf>, LocalError> {
         let mut missing = Vec::new();
-        for source in self.store.read(|c| source::all(c, id))? {
+        for source in self.store.read(|c| source::of_dataset(c, id))? {
             if self.originals.is_missing(&self.store, &source)? {
                 missing.push(source.folder);
             }

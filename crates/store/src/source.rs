@@ -80,7 +80,7 @@ pub fn find_or_insert_for_folder(
     dataset: DatasetId,
     folder: &Path,
 ) -> Result<(i64, PathBuf)> {
-    let known = all(connection, dataset)?;
+    let known = of_dataset(connection, dataset)?;
     let below = |source: &SourceFolder| {
         Some((source.row, folder.strip_prefix(&source.folder).ok()?.to_owned()))
     };
@@ -91,7 +91,7 @@ pub fn find_or_insert_for_folder(
 }
 
 /// Returns the folders of a dataset. The folder of the dataset itself comes first.
-pub fn all(connection: &Connection, dataset: DatasetId) -> Result<Vec<SourceFolder>> {
+pub fn of_dataset(connection: &Connection, dataset: DatasetId) -> Result<Vec<SourceFolder>> {
     let sql = format!("{SELECT_SOURCE} WHERE source.dataset = ?1 ORDER BY source.row");
     let read = |row: &Row| read_source(connection.index_folder(), row);
     query::all(connection, &sql, params![dataset.0], read)
@@ -99,7 +99,7 @@ pub fn all(connection: &Connection, dataset: DatasetId) -> Result<Vec<SourceFold
 
 /// Returns the folder of the dataset itself.
 pub fn dataset_folder(connection: &Connection, dataset: DatasetId) -> Result<Option<SourceFolder>> {
-    let sources = all(connection, dataset)?;
+    let sources = of_dataset(connection, dataset)?;
     Ok(sources.into_iter().find(|source| source.is_dataset_folder))
 }
 
@@ -116,7 +116,7 @@ pub fn add_unknown_uploads(
     dataset: DatasetId,
     folders: &[PathBuf],
 ) -> Result<bool> {
-    let known = all(connection, dataset)?;
+    let known = of_dataset(connection, dataset)?;
     let is_known = |folder: &Path| known.iter().any(|source| source.folder == folder);
     let mut any = false;
     for folder in folders.iter().filter(|folder| !is_known(folder)) {

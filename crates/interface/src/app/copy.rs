@@ -17,7 +17,7 @@ use crate::app::prelude::*;
 use crate::{
     app::{Job, ReopenCommand, full_size_link},
     command_lines::{ProfilerCommand, profiler_command_line, search_subcommand},
-    message::ReadRequest,
+    message::CopyableRead,
     printable_text::PrintableText,
 };
 
@@ -32,7 +32,7 @@ enum ClipboardContent {
     /// The whole link, and its printed form.
     Link(Link, PrintableText),
     /// The `curl` command of a read. Only the client can write this command.
-    Curl(ReadRequest),
+    Curl(CopyableRead),
 }
 
 /// Returns why `action` has nothing to copy, if it is an action that copies.
@@ -231,13 +231,13 @@ fn facts(subject: Subject, links: LinkForm) -> Value {
 }
 
 /// Returns the request whose response is on screen.
-fn equivalent_read(app: &App) -> Result<ReadRequest, &'static str> {
+fn equivalent_read(app: &App) -> Result<CopyableRead, &'static str> {
     match (app.panes.focus, subject(app)) {
         (Pane::Results | Pane::Detail | Pane::Query, _) => {
-            app.results.view().map(|view| ReadRequest::Page(view.search.clone())).ok_or(NO_DATASET)
+            app.results.view().map(|view| CopyableRead::Page(view.search.clone())).ok_or(NO_DATASET)
         }
-        (_, Ok(Subject::Dataset(dataset))) => Ok(ReadRequest::Dataset(dataset.id)),
-        (_, Ok(Subject::Job(job))) => Ok(ReadRequest::Export(job.dataset, task(job)?)),
+        (_, Ok(Subject::Dataset(dataset))) => Ok(CopyableRead::Dataset(dataset.id)),
+        (_, Ok(Subject::Job(job))) => Ok(CopyableRead::Export(job.dataset, task(job)?)),
         (_, subject) => Err(subject.err().unwrap_or(NO_DATASET)),
     }
 }

@@ -41,7 +41,7 @@ fn unknown_format(target: &Path) -> String {
 
 impl EmbeddingWriter {
     /// Fails unless the end of a name says which format its file has.
-    pub fn check_name(target: &Path) -> Result<(), String> {
+    pub fn check_extension(target: &Path) -> Result<(), String> {
         let extension = target.extension().unwrap_or_default().to_ascii_lowercase();
         let is_known = extension == "parquet" || extension == "npy";
         if is_known { Ok(()) } else { Err(unknown_format(target)) }

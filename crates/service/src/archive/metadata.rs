@@ -171,7 +171,7 @@ impl OriginalLinks {
         if content.export.origin != FILE_ORIGIN {
             return Ok(Self::Service);
         }
-        let sources = source::all(content.connection, content.dataset.id)?;
+        let sources = source::of_dataset(content.connection, content.dataset.id)?;
         let local = sources.into_iter().filter(|it| storage_location(&it.folder).is_none());
         Ok(Self::Files(local.map(|source| (source.row, source.folder)).collect()))
     }
@@ -212,7 +212,7 @@ struct DatasetPaths {
 
 impl DatasetPaths {
     fn new(content: &ArchiveContent) -> Result<Self, TaskError> {
-        let sources = source::all(content.connection, content.dataset.id)?;
+        let sources = source::of_dataset(content.connection, content.dataset.id)?;
         Ok(Self { sources, latest: (PathBuf::new(), 0) })
     }
 

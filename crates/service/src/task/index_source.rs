@@ -50,7 +50,7 @@ pub fn index_source(
     let mut scan = scan.map_err(|cause| TaskError::in_storage(cause.to_string(), &cause))?;
     // Other sources inside this folder keep their own files.
     let inside: Vec<PathBuf> = store
-        .read(|c| sources::all(c, source.dataset))?
+        .read(|c| sources::of_dataset(c, source.dataset))?
         .iter()
         .filter(|other| other.row != source.row)
         .filter_map(|other| other.folder.strip_prefix(&source.folder).ok().map(Path::to_owned))

@@ -225,7 +225,7 @@ fn write_snapshot(
     let dataset = dataset.ok_or_else(|| TaskError::Failed("its dataset is gone".to_owned()))?;
     require_indexed(connection, &dataset)?;
     let folders = if export.spec.include_images {
-        SourceFolders::open(originals, &source::all(connection, dataset.id)?)?
+        SourceFolders::open(originals, &source::of_dataset(connection, dataset.id)?)?
     } else {
         SourceFolders::default()
     };

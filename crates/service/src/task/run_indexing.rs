@@ -137,7 +137,7 @@ fn run_creation(
     let copies = store.read(|c| moved_files::known_copies(c, id))?;
     let outdated = record.extractor != EXTRACTOR_VERSION;
     let is_upload = |source: &SourceFolder| context.originals.uploads.contains(&source.folder);
-    let mut sources = store.read(|c| source::all(c, id))?;
+    let mut sources = store.read(|c| source::of_dataset(c, id))?;
     // The files of a batch do not change, but its addition may have failed. Uploads exist nowhere else.
     sources.retain(|source| {
         let is_remote = storage_location(&source.folder).is_some();

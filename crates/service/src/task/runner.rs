@@ -7,7 +7,6 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, mpsc},
     thread::{self, JoinHandle},
-    time::Duration,
 };
 
 use super::{

@@ -114,7 +114,7 @@ impl Deployment {
             Ok(()) => true,
             // The response to a commit may have been lost.
             Err(ServiceError::Unavailable(_) | ServiceError::Failed(_)) => {
-                let sources = self.store.read(|c| source::all(c, id));
+                let sources = self.store.read(|c| source::of_dataset(c, id));
                 sources.map_or(true, |all| all.iter().any(|source| source.folder == location))
             }
             Err(_) => false,

@@ -76,7 +76,7 @@ impl Deployment {
             let why = "no picture has a vector of the model yet; wait until the dataset is indexed";
             return Err(LocalError::Unusable(why.to_owned()));
         }
-        EmbeddingWriter::check_name(target).map_err(LocalError::Unusable)?;
+        EmbeddingWriter::check_extension(target).map_err(LocalError::Unusable)?;
         let mut writer = EmbeddingWriter::create(target, dimension).map_err(LocalError::Failed)?;
         let mut coverage = Coverage { covered: 0, all: 0 };
         let written = self.store.read(|c| {

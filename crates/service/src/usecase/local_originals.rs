@@ -114,7 +114,7 @@ impl Deployment {
         files: Vec<PathBuf>,
     ) -> Result<FoundOriginals, LocalError> {
         let (mut records, mut unknown) = (Vec::new(), Vec::new());
-        let sources = self.store.read(|c| source::all(c, dataset))?;
+        let sources = self.store.read(|c| source::of_dataset(c, dataset))?;
         for file in files {
             let find = |source: &source::SourceFolder| {
                 let below = file.strip_prefix(&source.folder).ok()?;
@@ -193,7 +193,7 @@ impl Deployment {
         dataset: DatasetId,
         mut each: impl FnMut(&Path, &Path),
     ) -> Result<(), StoreError> {
-        for source in self.store.read(|c| source::all(c, dataset))? {
+        for source in self.store.read(|c| source::of_dataset(c, dataset))? {
             self.store.read(|c| {
                 media::for_each_path(c, source.row, |path| {
                     each(&source.folder, Path::new(OsStr::from_bytes(path)));
@@ -234,7 +234,7 @@ impl Deployment {
         let touched: HashSet<&Path> =
             originals.iter().map(|original| original.folder.as_path()).collect();
         let has_labels = sidecars.iter().any(|it| it.extension().is_some_and(|end| end == "txt"));
-        for source in self.store.read(|c| source::all(c, dataset))? {
+        for source in self.store.read(|c| source::of_dataset(c, dataset))? {
             if !touched.contains(source.folder.as_path()) {
                 continue;
             }

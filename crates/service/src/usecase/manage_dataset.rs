@@ -56,7 +56,7 @@ impl Deployment {
 
     /// Returns the number of uploaded files. An upload that could not be indexed counts as one file.
     fn count_uploads(&self, id: DatasetId) -> Result<u64, ServiceError> {
-        let sources = self.store.read(|c| source::all(c, id))?;
+        let sources = self.store.read(|c| source::of_dataset(c, id))?;
         let uploads =
             sources.iter().filter(|source| self.originals.uploads.contains(&source.folder));
         let counts = uploads.map(|source| {

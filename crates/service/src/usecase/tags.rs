@@ -177,7 +177,7 @@ impl Deployment {
             let file = SafeText::file_name(file);
             ServiceError::NotFound(format!("The file {file} is not a media item of the dataset"))
         };
-        let sources = self.store.read(|c| source::all(c, record.id))?;
+        let sources = self.store.read(|c| source::of_dataset(c, record.id))?;
         let mut rows = Vec::with_capacity(files.len());
         self.store.read(|c| {
             for file in files {

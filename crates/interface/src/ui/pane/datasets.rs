@@ -25,7 +25,7 @@ pub(in crate::ui) fn datasets(ctx: &mut DrawContext, area: Rect) {
     if area.height < MIN_FRAMED_ROWS {
         let matching = matching.map(|text| (format!("{text}, {clearing} · "), ctx.theme.moving));
         let parts = matching.into_iter().chain(status_summary(ctx));
-        return ctx.pane_line_of(area, Pane::Datasets, parts);
+        return ctx.collapsed_pane_of(area, Pane::Datasets, parts);
     }
     let is_filtered = matching.is_some();
     let all = if count == 0 { String::new() } else { count.to_string() };

@@ -44,12 +44,16 @@ fn draw_line(ctx: &mut DrawContext, area: Rect) {
     let running = ctx.app.jobs().iter().rfind(|job| job.is_active());
     let Some(newest) = running.or_else(|| ctx.app.jobs().iter().next_back()) else {
         let key = ctx.first_key(Action::Export).unwrap_or_default();
-        return ctx.pane_line(area, Pane::Jobs, &format!("none · {key} exports the open dataset"));
+        return ctx.collapsed_pane(
+            area,
+            Pane::Jobs,
+            &format!("none · {key} exports the open dataset"),
+        );
     };
     let count = ctx.app.jobs().len();
     let (kind, name) = (newest.kind.label(), &newest.dataset_name);
     let (state, summary) = (job_state_text(newest), job_summary(newest));
-    ctx.pane_line(area, Pane::Jobs, &format!("{count} · {kind} {name}: {state} · {summary}"));
+    ctx.collapsed_pane(area, Pane::Jobs, &format!("{count} · {kind} {name}: {state} · {summary}"));
 }
 
 /// Draws a job and its summary, which may take further rows. The job's id and next poll are drawn only in a wide pane.

@@ -58,12 +58,12 @@ impl DrawContext<'_> {
     }
 
     /// Draws a pane as a single line: its name, and what it would show.
-    pub(in crate::ui) fn pane_line(&mut self, area: Rect, pane: Pane, text: &str) {
-        self.pane_line_of(area, pane, [(text.to_owned(), self.theme.dim)]);
+    pub(in crate::ui) fn collapsed_pane(&mut self, area: Rect, pane: Pane, text: &str) {
+        self.collapsed_pane_of(area, pane, [(text.to_owned(), self.theme.dim)]);
     }
 
     /// Draws a pane as a single line of parts with styles.
-    fn pane_line_of(
+    fn collapsed_pane_of(
         &mut self,
         area: Rect,
         pane: Pane,

@@ -29,7 +29,7 @@ pub(in crate::ui) fn query(ctx: &mut DrawContext, area: Rect) {
     };
     if area.height < MIN_FRAMED_ROWS {
         let key = ctx.first_key(Action::FocusQuery).unwrap_or_default();
-        return ctx.pane_line(
+        return ctx.collapsed_pane(
             area,
             Pane::Query,
             &format!("{summary} · {key} opens the query builder"),
