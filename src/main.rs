@@ -1,6 +1,6 @@
 //! Parses the command line, and runs a command or the interface.
 
-use std::{hint, os::unix::net::UnixStream, process};
+use std::{hint, io, os::unix::net::UnixStream, process};
 
 use tessera::{
     cli::{self, CheckResult, Cli, CliCommand, CliError, Context, InterfaceCommand, TerminalInfo},
@@ -30,16 +30,20 @@ fn main() {
     keep_freed_memory();
     // Without the handler, a write beyond the limit ends the process, as it does in other programs.
     let _ = process_signals::survive_file_size_limit();
-    // The runtime panics without the pair of sockets by which it learns of signals, which sandboxes may refuse.
-    let sockets = UnixStream::pair();
-    let runtime = sockets.and_then(|_| Builder::new_multi_thread().enable_all().build());
-    match runtime {
+    match check_sockets().and_then(|()| Builder::new_multi_thread().enable_all().build()) {
         Ok(runtime) => runtime.block_on(run_command_line()),
         Err(error) => {
             let machine = cli::parse_args().global.is_machine();
             process::exit(CliError::io("start", &error).report(machine));
         }
     }
+}
+
+/// Fails if the runtime could not open what it needs, which is fewer than eight sockets and files. It would panic without
+/// the pair of sockets by which it learns of signals, which a sandbox may refuse.
+fn check_sockets() -> io::Result<()> {
+    let pairs: io::Result<Vec<_>> = (0..4).map(|_| UnixStream::pair()).collect();
+    pairs.map(drop)
 }
 
 async fn run_command_line() {

@@ -61,7 +61,7 @@ pub async fn run(
     outcome
 }
 
-/// A local service ends with the program.
+/// A local service ends with this program, so that its tasks continue only when its folder is opened again.
 const LEFT: &str =
     "left; exports continue at the service, or when the local folder is opened again";
 

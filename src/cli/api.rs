@@ -106,14 +106,17 @@ fn print_response(context: &Context, response: &RawResponse, include: bool) -> C
         return Ok(());
     }
     match &response.value {
-        Ok((value, repairs)) if is_filtered => {
+        Ok((value, repairs)) => {
             let repairs = repairs.to_string();
             if !repairs.is_empty() {
                 context.messages.warn(format!("the response contains {repairs}"));
             }
-            return context.out.print_json(value);
+            return if is_filtered {
+                context.out.print_json(value)
+            } else {
+                write_stdout(&PrintableText::pretty_json(value))
+            };
         }
-        Ok((value, _)) => return write_stdout(&PrintableText::pretty_json(value)),
         Err(_) if is_filtered && response.body.is_empty() => return Ok(()),
         Err(problem) if is_filtered => {
             let failure = Failure::new(FailureKind::Unexpected, format!("the response {problem}"));

@@ -25,7 +25,7 @@ const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(30);
 const DEFAULT_TIMEOUT: Duration = Duration::from_hours(24);
 /// The shortest time that the last request is given.
 const MIN_REQUEST_TIMEOUT: Duration = Duration::from_secs(1);
-/// A local service ends with the command.
+/// A local service ends with this program, so that its tasks continue only when its folder is opened again.
 const TASK_CONTINUES: &str =
     "the task continues at the service, or when the local folder is opened again";
 /// Waiting is divided into steps that compare the wall clock, so that the time of a suspend also counts.

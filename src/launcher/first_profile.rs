@@ -60,14 +60,20 @@ impl Launcher {
     ) -> Result<RunOutcome, CliError> {
         let CandidateProfile { profile, secret, store_secret, .. } = *candidate;
         let file = self.sources.user.as_deref();
-        let file = file.ok_or_else(|| CliError::usage(tessera_config::UNKNOWN_CONFIG_FILE))?;
+        let Some(file) = file else {
+            let error = CliError::usage(tessera_config::UNKNOWN_CONFIG_FILE);
+            return Box::pin(self.opening_failed(error)).await;
+        };
         let secret_to_store = secret.as_ref().filter(|_| store_secret);
         let new = NewProfile { profile: &profile, make_default: false, secret: secret_to_store };
         if let Err(reason) = create_profile(file, &new) {
             return Box::pin(self.opening_failed(CliError::usage(reason))).await;
         }
         self.settings.profiles.push(profile.clone());
-        Box::pin(self.open(LaunchTarget::of_profile(profile, secret)?)).await
+        match LaunchTarget::of_profile(profile, secret) {
+            Ok(target) => Box::pin(self.open(target)).await,
+            Err(error) => Box::pin(self.opening_failed(error)).await,
+        }
     }
 }
 

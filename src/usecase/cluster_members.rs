@@ -119,8 +119,11 @@ impl<'a> MemberReader<'a> {
 
     /// Returns whether the members that follow have scores that are not needed.
     fn ends_beyond(&self, listed: &[Preview]) -> bool {
-        let score = listed.last().and_then(|last| last.relevance.as_ref());
-        self.wanted.max_score.zip(score).is_some_and(|(max, score)| score.is_beyond(max))
+        let Some(max) = self.wanted.max_score else { return false };
+        let is_beyond =
+            |it: &Preview| it.relevance.as_ref().is_some_and(|score| score.is_beyond(max));
+        // The API document does not say that members are sorted.
+        listed.last().is_some_and(is_beyond) && listed.is_sorted_by_key(is_beyond)
     }
 
     fn accept(&mut self, cluster: &Cluster, members: Option<Members>) -> Vec<Preview> {

@@ -150,7 +150,7 @@ async fn documented(serving: &Arc<Serving>) -> ScriptedServer {
     let serving = Arc::clone(serving);
     ScriptedServer::start(move |request| {
         if request.path().starts_with("/local") {
-            return Reply::new(404, &[], "");
+            return Reply::new(200, &[("content-type", "text/html")], "<!DOCTYPE html>");
         }
         let (status, body) = serving.ask(&request.method, &request.target);
         Reply::new(status, &[("content-type", "application/json")], body.to_string())

@@ -211,7 +211,7 @@ fn results_and_datasets_are_plotted() {
     assert!(err.contains("--plot draws; remove --json"), "{err}");
     let (code, out, err) = ask(&["dataset", "show", "street-cams", "--plot"]);
     assert_eq!(code, 0, "{err}");
-    assert!(out.contains("READY") && out.contains("labels, in clusters\n"), "{out}");
+    assert!(out.contains("READY") && out.contains("labels, in images\n"), "{out}");
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn reject_blurred_and_tag_others(program: &mut Program) {
     program.press("\x1b");
     program.wait_until_gone("Esc leave");
     program.press("\x1b");
-    program.wait_for("whole dataset");
+    program.wait_until_gone("✓ blur");
     program.press(";+");
     program.wait_for("Create a tag");
     program.press("hard\r");

@@ -49,7 +49,7 @@ async fn what_is_similar_to_one_picture_and_not_to_another() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn members_and_a_search_run_again() {
-    let service = Service::over_paintings(40).await;
+    let service = Service::over_paintings(40).await.with_documented_operations().await;
     let mut person = Person::at(&service).await;
     person.press("> > , 4").await;
     person.press("enter").await;

@@ -278,15 +278,21 @@ impl Client {
         read: impl Fn(Fields<'_>) -> Option<T>,
     ) -> Result<T, Failure> {
         let explores_locally = &self.transport.explores_locally;
-        if !explores_locally.load(Ordering::Relaxed) {
-            match self.get(endpoint, &path, parameters, &read).await {
-                Err(failure) if failure.kind == FailureKind::NotFound => {}
-                answer => return answer,
-            }
+        if explores_locally.load(Ordering::Relaxed) {
+            return self.get(endpoint, &local_path, parameters, read).await;
         }
+        let missing = match self.get(endpoint, &path, parameters, &read).await {
+            Err(failure) if failure.kind == FailureKind::NotFound => failure,
+            answer => return answer,
+        };
         let answer = self.get(endpoint, &local_path, parameters, read).await;
-        explores_locally.fetch_or(answer.is_ok(), Ordering::Relaxed);
-        answer
+        explores_locally.store(answer.is_ok(), Ordering::Relaxed);
+        // Another service may respond to a path that it does not have with a web page or a refusal.
+        let is_refusal = |failure: &Failure| {
+            use FailureKind::{Forbidden, Unauthorized, Unexpected};
+            matches!(failure.kind, Forbidden | Unauthorized | Unexpected)
+        };
+        answer.map_err(|it| if is_refusal(&it) || missing.code.is_some() { missing } else { it })
     }
 
     /// Returns where the media items that a search finds are on the map of the dataset.

@@ -142,7 +142,7 @@ fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)
 }
 
 /// Returns what is wrong if a handshake failed because of its content, such as the certificate, which is fatal. An
-/// interrupted handshake is not fatal. A service misses the certificate of the client only after the handshake.
+/// interrupted handshake is not fatal. A service reports a missing client certificate only after the handshake.
 fn tls_problem(error: &reqwest::Error) -> Option<TlsProblem> {
     let problem = causes(error).find_map(|cause| cause.downcast_ref::<rustls::Error>())?;
     (error.is_connect() || needs_client_certificate(problem)).then(|| TlsProblem::of(problem))

@@ -2,6 +2,7 @@
 //! link can lead elsewhere.
 
 use std::{
+    cell::RefCell,
     collections::{HashSet, hash_map::RandomState},
     fs::{self, File},
     hash::BuildHasher as _,
@@ -11,7 +12,7 @@ use std::{
 };
 
 use rustix::{
-    fs::{AtFlags, Mode, OFlags, mkdirat, open, openat, renameat, statat, unlinkat},
+    fs::{AtFlags, Mode, OFlags, mkdirat, open, openat, renameat, unlinkat},
     io::Errno,
 };
 use serde_json::Value;
@@ -197,6 +198,8 @@ struct TargetFolder<'a> {
     root: OwnedFd,
     /// The name of a file until it is complete.
     temporary: PathBuf,
+    /// The paths of the extracted files.
+    extracted: RefCell<NameSet>,
     existing: ExistingFile,
     sharing: Option<PictureSharing<'a>>,
 }
@@ -218,7 +221,7 @@ impl<'a> TargetFolder<'a> {
         let root = open(folder, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
         let number = RandomState::new().hash_one(folder);
         let temporary = PathBuf::from(format!("{TEMPORARY_PREFIX}{number:x}"));
-        Ok(Self { root, temporary, existing, sharing })
+        Ok(Self { root, temporary, extracted: RefCell::default(), existing, sharing })
     }
 
     /// Returns how many of `bytes`, the size of all entries, need room. Another name of an original needs none.
@@ -276,7 +279,7 @@ impl<'a> TargetFolder<'a> {
             }
             error => EntryError::Disk(error.into()),
         };
-        self.publish(&path, refused, |directory| {
+        let extracted = self.publish(&path, refused, |directory| {
             let content = (entry.header.size(), entry.header.crc32());
             if let Some(sharing) = &self.sharing
                 && sharing.share(&entry.name, content, directory, &self.temporary)
@@ -286,7 +289,9 @@ impl<'a> TargetFolder<'a> {
             let mut file = create_file(directory, &self.temporary).map_err(refused)?;
             let bytes = entry.copy_to(&mut file, u64::MAX)?;
             Ok(Some(ExtractedFile { bytes, is_shared: false }))
-        })
+        })?;
+        self.extracted.borrow_mut().insert(&path.to_string_lossy());
+        Ok(extracted)
     }
 
     /// Creates the parent directories of a file, and lets `write` create the file with its temporary name there. The
@@ -326,10 +331,10 @@ impl<'a> TargetFolder<'a> {
         Ok(directory)
     }
 
-    /// Whether a picture with this name was extracted.
+    /// Whether a picture with this name was extracted. A file that was there before is not one of them.
     fn has(&self, image: &str) -> bool {
         safe_relative_path(&format!("{IMAGES_PREFIX}{image}"))
-            .is_ok_and(|path| statat(&self.root, path, AtFlags::SYMLINK_NOFOLLOW).is_ok())
+            .is_ok_and(|path| self.extracted.borrow().contains(&path.to_string_lossy()))
     }
 
     /// Writes the rows of the metadata, each as `convert` makes it of the row and of the path of its picture.

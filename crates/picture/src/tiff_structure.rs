@@ -153,7 +153,9 @@ impl<'a> TiffStructure<'a> {
     /// Returns a copy of the file in which `directory` is the last one of its chain, if it links to itself.
     pub(crate) fn without_loop(&self, directory: TiffDirectory) -> Option<Vec<u8>> {
         let link = directory.at + directory.entries.as_flattened().len();
-        let is_loop = usize::try_from(directory.next).is_ok_and(|next| next + 2 == directory.at);
+        // A chain ends with 0, also if the directory itself is at 0.
+        let next = usize::try_from(directory.next).ok().filter(|next| *next > 0);
+        let is_loop = next.is_some_and(|next| next + 2 == directory.at);
         let mut file = is_loop.then(|| self.bytes.to_vec())?;
         file.get_mut(link..link + 4)?.fill(0);
         Some(file)

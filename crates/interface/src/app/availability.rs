@@ -25,7 +25,7 @@ pub(in crate::app) fn unless(met: bool, reason: &str) -> Option<String> {
     (!met).then(|| reason.to_owned())
 }
 
-pub(in crate::app) fn no_dataset_reason(app: &App) -> Option<String> {
+pub(in crate::app) fn not_open_reason(app: &App) -> Option<String> {
     unless(app.dataset().is_some(), "open a dataset first")
 }
 
@@ -136,7 +136,7 @@ fn navigation_reason(app: &App, action: Action) -> Option<String> {
             let ahead = app.results.tabs().is_some_and(|tabs| !tabs.tab().forward_stack.is_empty());
             unless(ahead, "nothing to go forward to")
         }
-        (Action::NewTab, _) => no_dataset_reason(app),
+        (Action::NewTab, _) => not_open_reason(app),
         (Action::CloseTab, _) => unless(count > 1, "this is the only tab"),
         (Action::NextTab | Action::PreviousTab, _) if count < 2 => Some(few_tabs(count)),
         (_, Some(index)) if index >= count => Some(few_tabs(count)),
@@ -202,7 +202,7 @@ fn download_reason(app: &App) -> Option<String> {
 
 pub(in crate::app) fn job_reason(app: &App, action: Action) -> Option<String> {
     match action {
-        Action::Export => no_dataset_reason(app).or_else(|| status_allows(app, Operation::Export)),
+        Action::Export => not_open_reason(app).or_else(|| status_allows(app, Operation::Export)),
         Action::Download => download_reason(app),
         Action::ExportBasket => basket_loaded(app)
             .or_else(|| something_selected(&app.baskets, &app.results))
@@ -246,7 +246,7 @@ fn cancellation_reason(app: &App) -> Option<String> {
 fn folder_reason(app: &App, reason: &str) -> Option<String> {
     unless(app.setup.deployment == DeploymentKind::Local, reason)
         .or_else(|| unless(!app.setup.read_only, READ_ONLY))
-        .or_else(|| no_dataset_reason(app))
+        .or_else(|| not_open_reason(app))
 }
 
 /// Returns why the files of the dataset cannot be acted on.
@@ -280,7 +280,7 @@ fn tagging_reason(app: &App, action: Action) -> Option<String> {
     let can_undo = app.dataset().is_some_and(|dataset| app.tagging().can_undo(dataset.id));
     let nothing_made = action == Action::UndoTags && !can_undo;
     unless(!app.setup.read_only, READ_ONLY)
-        .or_else(|| no_dataset_reason(app))
+        .or_else(|| not_open_reason(app))
         .or(kept)
         .or_else(|| unless(!nothing_made, "no tag was changed since the start"))
 }
@@ -323,7 +323,7 @@ fn loading_reason<T>(saved: Option<&Remote<T>>, loading: &str) -> Option<String>
 
 /// Returns why the open dataset cannot be divided or checked. Both read its metadata by an export.
 fn metadata_reason(app: &App, lane: fn(DatasetId) -> Lane) -> Option<String> {
-    let Some(dataset) = app.dataset() else { return no_dataset_reason(app) };
+    let Some(dataset) = app.dataset() else { return not_open_reason(app) };
     if let Some(way_out) = dataset.status.allows(Operation::Export).denial_reason() {
         let status = dataset.status.as_str();
         return Some(format!("not available while {status}. {}.", capitalize(way_out)));
@@ -348,7 +348,7 @@ fn map_reason(app: &App) -> Option<String> {
     };
     let elsewhere = "only media of local folders are on a map; open a folder";
     unless(app.has_local_service(), elsewhere)
-        .or_else(|| no_dataset_reason(app))
+        .or_else(|| not_open_reason(app))
         .or_else(|| computed_reason(&app.results))
         .or_else(|| status_allows(app, operation))
 }
@@ -358,7 +358,7 @@ fn diverse_reason(app: &App) -> Option<String> {
     if app.setup.deployment != DeploymentKind::Local {
         return Some("only media of local folders are compared here; open a folder".to_owned());
     }
-    let Some(view) = app.results.view() else { return no_dataset_reason(app) };
+    let Some(view) = app.results.view() else { return not_open_reason(app) };
     let are_images = view.search.entity == EntityType::Images;
     computed_reason(&app.results)
         .or_else(|| unless(are_images, "objects are not compared; t switches to images"))
@@ -395,12 +395,12 @@ pub(in crate::app) fn search_reason(app: &App, action: Action) -> Option<String>
     let visual_search = || status_allows(app, Operation::VisualSearch);
     match action {
         Action::Caption => {
-            no_dataset_reason(app).or_else(|| status_allows(app, Operation::TextSearch))
+            not_open_reason(app).or_else(|| status_allows(app, Operation::TextSearch))
         }
         Action::GetModel => model_reason(app),
         Action::DismissOffer => unless(model_offer::is_offered(app), "no model is offered"),
         Action::Relax => unless(app.results.relaxed_search().is_some(), "no condition to relax"),
-        Action::SimilarToFile => no_dataset_reason(app).or_else(visual_search),
+        Action::SimilarToFile => not_open_reason(app).or_else(visual_search),
         Action::Similar => picture_selected(&app.results).or_else(visual_search),
         Action::Record => unless(app.selected_dataset().is_some(), app.no_dataset_reason()),
         Action::FullSize => full_size_reason(app),
@@ -414,20 +414,20 @@ pub(in crate::app) fn search_reason(app: &App, action: Action) -> Option<String>
         Action::PickRegionOfQuery => {
             let uploaded = app.results.view().is_some_and(|view| view.query_image.is_some());
             let reason = "no picture was uploaded for this search; F selects one";
-            no_dataset_reason(app).or_else(|| unless(uploaded, reason)).or_else(visual_search)
+            not_open_reason(app).or_else(|| unless(uploaded, reason)).or_else(visual_search)
         }
-        Action::ScoreHistogram => no_dataset_reason(app)
+        Action::ScoreHistogram => not_open_reason(app)
             .or_else(|| clusters_shown(&app.results))
             .or_else(|| scores_reason(&app.results)),
-        Action::Facets => no_dataset_reason(app).or_else(|| computed_reason(&app.results)),
+        Action::Facets => not_open_reason(app).or_else(|| computed_reason(&app.results)),
         Action::Check => metadata_reason(app, Lane::Check),
         Action::Map => map_reason(app),
-        Action::History | Action::Views => no_dataset_reason(app),
+        Action::History | Action::Views => not_open_reason(app),
         Action::Combine => {
             let reason = "there is nothing to combine with; Ctrl-T opens another tab";
-            no_dataset_reason(app).or_else(|| unless(app.results.tab_count() > 1, reason))
+            not_open_reason(app).or_else(|| unless(app.results.tab_count() > 1, reason))
         }
-        Action::ToggleEntity => no_dataset_reason(app).or_else(|| fixed_search_reason(app)),
+        Action::ToggleEntity => not_open_reason(app).or_else(|| fixed_search_reason(app)),
         _ => results_reason(app, action),
     }
 }
@@ -452,7 +452,7 @@ fn results_reason(app: &App, action: Action) -> Option<String> {
     match action {
         Action::NextPage => next_page_reason(&app.results),
         Action::PreviousPage => unless(app.results.requested_page() > 0, "this is the first page"),
-        Action::GoToPage => no_dataset_reason(app).or_else(|| computed_reason(&app.results)),
+        Action::GoToPage => not_open_reason(app).or_else(|| computed_reason(&app.results)),
         Action::PreviousFrame => {
             frame_reason(&app.results, -1, "this is the first frame of its video")
         }
@@ -461,7 +461,7 @@ fn results_reason(app: &App, action: Action) -> Option<String> {
         Action::Filter | Action::Sort => match app.panes.focus {
             Pane::Datasets => None,
             Pane::Results | Pane::Detail => {
-                no_dataset_reason(app).or_else(|| clusters_shown(&app.results))
+                not_open_reason(app).or_else(|| clusters_shown(&app.results))
             }
             Pane::Query | Pane::Jobs | Pane::Basket => {
                 Some("only datasets and results can be filtered and sorted".to_owned())
@@ -497,14 +497,14 @@ fn frame_reason(results: &Results, by: isize, end: &str) -> Option<String> {
 
 pub(in crate::app) fn query_reason(app: &App, action: Action) -> Option<String> {
     match action {
-        Action::RunQuery => no_dataset_reason(app)
+        Action::RunQuery => not_open_reason(app)
             .or_else(|| status_allows(app, Operation::TextSearch))
             .or_else(|| app.query.draft(&app.results).filters().err()),
-        Action::AddFilter | Action::SwitchJson | Action::EditJson => no_dataset_reason(app),
-        Action::QueryChecks => no_dataset_reason(app).or_else(|| {
+        Action::AddFilter | Action::SwitchJson | Action::EditJson => not_open_reason(app),
+        Action::QueryChecks => not_open_reason(app).or_else(|| {
             unless(!diagnostics(app).is_empty(), "the query has nothing to check; a adds a filter")
         }),
-        Action::SaveView => no_dataset_reason(app)
+        Action::SaveView => not_open_reason(app)
             .or_else(|| app.service_data.saved_views_unavailable())
             .or_else(|| app.query.draft(&app.results).filters().err()),
         Action::ToggleFilter | Action::DeleteFilter => unless(
@@ -517,7 +517,7 @@ pub(in crate::app) fn query_reason(app: &App, action: Action) -> Option<String> 
 
 fn granularity_reason(app: &App, action: Action) -> Option<String> {
     let Some(view) = app.results.view() else {
-        return no_dataset_reason(app);
+        return not_open_reason(app);
     };
     let now = view.search.granularity;
     let (next, end) = match action {
@@ -590,7 +590,7 @@ pub(in crate::app) fn selection_reason(app: &App, action: Action) -> Option<Stri
 /// Returns why the basket cannot be changed. The saved basket must have been loaded, because it
 /// would otherwise be overwritten.
 pub(in crate::app) fn basket_loaded(app: &App) -> Option<String> {
-    let Some(view) = app.results.view() else { return no_dataset_reason(app) };
+    let Some(view) = app.results.view() else { return not_open_reason(app) };
     loading_reason(app.baskets.remote(view.search.dataset), "the basket is loading")
 }
 

@@ -477,7 +477,13 @@ impl App {
             self.service_data.enrichments.remove(&dataset.id);
         }
         if dataset.is_changed_since(&before) {
-            self.reload_results(dataset.id, None);
+            if dataset.status.is_busy() {
+                // Another change follows. Reads that are slower than the polls would never end if each change
+                // cancelled them.
+                self.results.pages.invalidate(dataset.id, None);
+            } else {
+                self.reload_results(dataset.id, None);
+            }
             self.service_data.overviews.retain(|(id, _), _| *id != dataset.id);
         }
         if dataset.is_reclustered_since(&before) {

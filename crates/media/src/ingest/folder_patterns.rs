@@ -129,7 +129,10 @@ fn parse_file(text: &str) -> Result<PatternLists, String> {
         };
         patterns.into_iter().map(check).collect::<Result<Vec<_>, String>>()
     };
-    Ok(PatternLists { include: checked(folder.include)?, exclude: checked(folder.exclude)? })
+    let lists =
+        PatternLists { include: checked(folder.include)?, exclude: checked(folder.exclude)? };
+    FolderPatterns::new(&lists).map_err(|cause| format!("{PATTERNS_FILE}: {cause}"))?;
+    Ok(lists)
 }
 
 /// Compiles patterns. Returns `None` if there are none.

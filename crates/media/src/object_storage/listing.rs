@@ -196,9 +196,9 @@ impl ObjectListing {
     }
 
     /// Whether to continue reading a manifest until `media_limit` media are found.
-    pub(crate) fn should_continue(&mut self, media_limit: usize) -> bool {
-        self.truncated = self.media >= media_limit
-            || self.entries.len() + self.skipped.len() >= MAX_MANIFEST_OBJECTS;
+    pub(crate) fn should_continue(&mut self, media_limit: usize, objects: usize) -> bool {
+        self.truncated =
+            self.media >= media_limit || objects + self.skipped.len() >= MAX_MANIFEST_OBJECTS;
         !self.truncated
     }
 }

@@ -171,7 +171,9 @@ impl ManifestReader {
             // The row is not named by its text, because a link may contain a secret.
             Err(reason) => self.listing.skipped.push((format!("row {}", self.row).into(), reason)),
         }
-        if self.listing.should_continue(self.media_limit) { Ok(()) } else { Err(ReadEnd::Enough) }
+        let objects = self.listed_ids.len();
+        let is_read = !self.listing.should_continue(self.media_limit, objects);
+        if is_read { Err(ReadEnd::Enough) } else { Ok(()) }
     }
 
     /// Returns the object that a row refers to. The error is what is wrong with the row.

@@ -189,6 +189,8 @@ fn a_page_that_links_to_itself_is_shown() {
     let (directory, link) = (file[4..8].to_vec(), file.len() - 4);
     file[link..].copy_from_slice(&directory);
     assert_ramp(&file, gray, "a loop");
+    // The end of a chain at 0 is no link to the page at 0, as in a file whose writer was interrupted.
+    assert!(decode(&[&b"II*\0"[..], &[0; 14]].concat(), u32::MAX).is_err());
 }
 
 #[test]

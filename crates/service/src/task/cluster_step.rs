@@ -2,7 +2,7 @@
 //! browsing. Everything is computed first, and then written in the
 //! transaction that ends the indexing task.
 
-use std::{cmp::Reverse, collections::HashMap};
+use std::{cmp::Reverse, collections::HashMap, path::Path};
 
 use super::{
     TaskContext,
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::task_error::TaskError;
 use tessera_media::ingest::{EXCLUDED, file_names::printable_path};
-use tessera_model::{DatasetId, EntityType, Granularity, local_files::HIDDEN};
+use tessera_model::{DatasetId, EntityType, FileKind, Granularity, local_files::HIDDEN};
 use tessera_search::{
     cluster::{
         Clustering, aspect_ratio_scores, by_centrality, cluster, issue_scores, outlier_scores,
@@ -275,13 +275,16 @@ fn no_media_reason(context: &TaskContext, dataset: DatasetId) -> Result<String, 
     let find = |is_cause: fn(&str) -> bool| skipped.iter().find(|(_, reason)| is_cause(reason));
     let broken = find(|reason| reason.starts_with("broken"));
     let excluded = find(|reason| reason == EXCLUDED);
-    if let (None, Some((path, _))) = (broken, excluded) {
+    let is_media = |path: &Path| FileKind::from_name(&path.to_string_lossy()).is_media();
+    let failed = skipped.iter().find(|(path, reason)| reason != EXCLUDED && is_media(path));
+    let opened = broken.or(failed);
+    if let (None, Some((path, _))) = (opened, excluded) {
         return Ok(format!(
             "patterns leave no picture of its folder: they exclude {}; rescan it with --all-files or with other patterns",
             printable_path(path)
         ));
     }
-    Ok(match broken.or(skipped.first()) {
+    Ok(match opened.or(skipped.first()) {
         None => "there are no pictures left in its folder".to_owned(),
         Some((path, reason)) => format!(
             "none of its {} files can be opened as a picture, for example {}: {reason}",

@@ -269,7 +269,8 @@ fn unread_files(
         kind.is_media() || kind == FileKind::Archive || manifest.is_some_and(is_row)
     });
     let count = count_with_noun(files.len(), "file was", "files were");
-    let remedy = if manifest.is_some() { "; check them, and add the manifest again" } else { "" };
+    let has_row = manifest.is_some_and(|uri| files.iter().any(|(path, _)| !uri.ends_with(path)));
+    let remedy = if has_row { "; check them, and add the manifest again" } else { "" };
     Ok((!files.is_empty()).then(|| format!("{count} not added: {}{remedy}", named(&files))))
 }
 

@@ -23,9 +23,9 @@ pub(super) fn property_condition(
     format!("{negation}coalesce({}, FALSE)", each.join(" OR "))
 }
 
-/// Returns SQL for the [`search_form`] of a text. The collation of paths knows the case of ASCII letters alone.
+/// Returns SQL for the [`search_form`] of a composed text. The collation of paths knows the case of ASCII letters alone.
 pub(super) fn search_form_of(text: &str) -> String {
-    format!("lower(normalize({text}) COLLATE \"und-x-icu\")")
+    format!("lower({text} COLLATE \"default\")")
 }
 
 fn compare(
