@@ -528,18 +528,19 @@ fn no_files_error(path: &Path, scan: &FolderScan) -> LocalError {
         let example = format!("{}: {reason}", printable_path(first));
         return LocalError::NoPictures(path.to_owned(), 1 + pointers.count(), example);
     }
+    if let Some(error) = excluded_error(path, scan) {
+        return error;
+    }
     if scan.skipped.iter().any(|(_, reason)| *reason == SYMBOLIC_LINK) {
         return LocalError::OnlyLinks(path.to_owned());
     }
     let Some((first, reason)) = scan.skipped.first() else {
         return LocalError::EmptyFolder(path.to_owned());
     };
-    excluded_error(path, scan).unwrap_or_else(|| {
-        let (path, first) = (printable_path(path), printable_path(first));
-        LocalError::Unusable(format!(
-            "the folder {path} contains only what is never read, for example {first} ({reason}); give one with pictures"
-        ))
-    })
+    let (path, first) = (printable_path(path), printable_path(first));
+    LocalError::Unusable(format!(
+        "the folder {path} contains only what is never read, for example {first} ({reason}); give one with pictures"
+    ))
 }
 
 /// Returns the error for a folder without pictures, if patterns exclude something in it.

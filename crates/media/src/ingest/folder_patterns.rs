@@ -60,7 +60,8 @@ impl FolderPatterns {
         let PatternLists { mut include, mut exclude } = read_file(folder)?;
         include.extend_from_slice(&chosen.include);
         exclude.extend_from_slice(&chosen.exclude);
-        Self::new(&PatternLists { include, exclude })
+        let compiled = Self::new(&PatternLists { include, exclude });
+        compiled.map_err(|cause| format!("{cause}; give --all-files or other patterns once"))
     }
 
     /// Whether a file or folder is excluded. Only pictures and videos have to match an `include` pattern, so that their

@@ -202,8 +202,8 @@ pub(super) fn dataset_url(content: &ArchiveContent) -> String {
     }
 }
 
-/// Names files by their paths in the dataset. An added file with the path of an earlier file is named by its own folder,
-/// too, so that no reader mistakes one file for the other.
+/// Names files by their paths in the dataset. An added file with the path of an earlier file of the export is named by
+/// its own folder, too, so that readers of the export tell the two apart.
 struct DatasetPaths {
     sources: Vec<SourceFolder>,
     /// The latest path, and the source of its first file.
@@ -223,7 +223,8 @@ impl DatasetPaths {
         }
         let path = media.file_path();
         let is_first = self.latest.1 == media.source;
-        let own = self.sources.iter().find(|source| !is_first && source.row == media.source);
+        let find = || self.sources.iter().find(|source| source.row == media.source);
+        let own = if is_first { None } else { find() };
         own.map_or(path.clone(), |source| format!("{}/{path}", source.public_name()))
     }
 }

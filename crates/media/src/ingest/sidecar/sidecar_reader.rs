@@ -138,7 +138,8 @@ impl<'a> SidecarReader<'a> {
         self.report_problem(path, too_large(limit));
     }
 
-    /// Opens a text that is read in parts, as UTF-8 if it is in Unicode. A file that is unreadable or larger than `limit` is reported as a problem.
+    /// Opens a text that is read in parts, as UTF-8 if it is in Unicode. A file that is unreadable or larger than
+    /// `limit` is reported as a problem.
     pub fn open(&mut self, path: &Path, limit: u64) -> Option<BufReader<Box<dyn Read>>> {
         let open = || {
             self.check_pointer(path)?;
