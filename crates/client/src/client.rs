@@ -289,10 +289,10 @@ impl Client {
         explores_locally.store(answer.is_ok(), Ordering::Relaxed);
         // Another service may respond to a path that it does not have with a web page or a refusal.
         let is_refusal = |failure: &Failure| {
-            use FailureKind::{Forbidden, Unauthorized, Unexpected};
-            matches!(failure.kind, Forbidden | Unauthorized | Unexpected)
+            use FailureKind::{Forbidden, NotFound, Unauthorized, Unexpected};
+            matches!(failure.kind, Forbidden | NotFound | Unauthorized | Unexpected)
         };
-        answer.map_err(|it| if is_refusal(&it) || missing.code.is_some() { missing } else { it })
+        answer.map_err(|failure| if is_refusal(&failure) { missing } else { failure })
     }
 
     /// Returns where the media items that a search finds are on the map of the dataset.

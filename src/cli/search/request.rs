@@ -56,7 +56,7 @@ pub enum SearchCommand {
         #[command(flatten)]
         options: SearchOptions,
     },
-    /// List the clusters without ranking, largest first. Filters keep the order of the whole dataset.
+    /// List the clusters without ranking, in the order of their sizes in the whole dataset.
     Browse {
         #[command(flatten)]
         options: SearchOptions,
