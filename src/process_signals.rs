@@ -39,9 +39,9 @@ pub(crate) const ENDING: &[i32] = &[
     signal_hook::consts::SIGIO,
 ];
 
-/// How long this process may take to end after a signal. Writes may take five seconds, and a local service three more.
-/// A system that shuts down waits ten seconds or more before it kills a program.
-pub(crate) const END_TIMEOUT: Duration = Duration::from_secs(9);
+/// How long this process may take to end after a signal, while it writes and stops a local service. Restoring a terminal
+/// that does not respond takes up to three seconds more, and a system that shuts down kills a program after ten.
+pub(crate) const END_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Returns the signals that this process does not ignore. This must be called before the signals are handled.
 pub(crate) fn heeded(signals: impl IntoIterator<Item = i32>) -> Vec<i32> {

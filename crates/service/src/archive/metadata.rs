@@ -203,7 +203,7 @@ pub(super) fn dataset_url(content: &ArchiveContent) -> String {
 }
 
 /// Names files by their paths in the dataset. An added file with the path of an earlier file of the export is named by
-/// its own folder, too, so that readers of the export tell the two apart.
+/// its own folder, too, so that readers of the export can distinguish the two.
 struct DatasetPaths {
     sources: Vec<SourceFolder>,
     /// The latest path, and the source of its first file.
