@@ -253,10 +253,11 @@ pub fn unpublished_issue_warning(name: &str) -> Option<String> {
 
 /// Warns about filters that take this many characters of a URL.
 pub fn long_query_warning(characters: usize) -> Option<String> {
-    let reason = match characters {
-        ..=LONG_QUERY_CHARS => return None,
-        ..=MAX_URL_CHARS => "some proxies reject URLs this long".to_owned(),
-        _ => format!("a URL has at most {MAX_URL_CHARS}, so use fewer or shorter filters"),
+    let reason = if characters <= MAX_URL_CHARS {
+        "some proxies reject URLs this long".to_owned()
+    } else {
+        format!("a URL has at most {MAX_URL_CHARS}, so use fewer or shorter filters")
     };
-    Some(format!("{characters} characters in the URL; {reason}"))
+    let is_long = characters > LONG_QUERY_CHARS;
+    is_long.then(|| format!("{characters} characters in the URL; {reason}"))
 }

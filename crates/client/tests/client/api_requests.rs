@@ -7,7 +7,7 @@ use tessera_client::{
 };
 use tessera_model::{
     Anchor, AnchorKind, ArchiveName, EntityType, ExportFormat, ExportSelection, ExportSpec, Filter,
-    Granularity, MediaAddition, MediaSource, Query, Region, Search, SelectionItem,
+    Granularity, MediaAddition, MediaId, MediaSource, Query, Region, Search, SelectionItem,
 };
 use tessera_testing::clients::{
     API_KEY, API_SECRET, dataset, hosted, on_premises, task, without_pauses,
@@ -243,21 +243,10 @@ async fn a_selective_export_is_a_post_of_items() {
         Search { filters: vec![Filter::in_folder("train").unwrap()], ..Search::browse(dataset()) };
     let refused = client.explore(&in_folder).await.unwrap_err().to_string();
     assert!(refused.contains("the filter `path` is an addition"), "{refused}");
-    // Only local services are known to have a limit.
-    let many = vec![selection.items[1].clone(); MAX_ITEMS + 1].into();
-    let start = client.start_selective_export(dataset(), ExportFormat::Json, true, &many);
-    assert_eq!(start.await.unwrap().id, task());
-    let url = BaseUrl::parse(&server.url()).unwrap();
-    let service = ServiceConfig::new(url, AuthMethod::OnPremises).unwrap().as_local_service();
-    let local = Client::new(service).unwrap();
-    let refused = local.start_selective_export(dataset(), ExportFormat::Json, true, &many);
-    let refused = refused.await.unwrap_err().to_string();
-    let limit = format!("at most {} items", tessera_model::text::group_digits(10_000));
-    assert!(refused.contains(&limit), "{refused}");
     let mut seen = server.requests();
     let asked = seen.extract_if(.., |it| it.target.starts_with("/local/dataset/"));
     assert_eq!(asked.count(), 3, "the service is asked whether it is a local one");
-    assert_eq!(seen.len(), 2);
+    assert_eq!(seen.len(), 1);
     let seen = seen.remove(0);
     let line = format!("{} {}", seen.method, seen.target);
     let query = "export_format=parquet&include_images=true";
@@ -269,6 +258,22 @@ async fn a_selective_export_is_a_post_of_items() {
         {"type": "cluster", "payload": {"cluster_id": cluster,
          "cluster_filters": {"entity_type": "IMAGES"}, "exclude_media_ids": []}}]});
     assert_eq!(body, expected);
+}
+
+#[tokio::test]
+async fn only_local_services_are_known_to_limit_a_selection() {
+    let server = service().await;
+    let many = vec![SelectionItem::Media(vec![MediaId(task().0)]); MAX_ITEMS + 1].into();
+    let client = hosted(&server.url(), without_pauses());
+    let start = client.start_selective_export(dataset(), ExportFormat::Json, true, &many);
+    assert_eq!(start.await.unwrap().id, task());
+    let url = BaseUrl::parse(&server.url()).unwrap();
+    let service = ServiceConfig::new(url, AuthMethod::OnPremises).unwrap().as_local_service();
+    let local = Client::new(service).unwrap();
+    let refused = local.start_selective_export(dataset(), ExportFormat::Json, true, &many);
+    let refused = refused.await.unwrap_err().to_string();
+    let limit = format!("at most {} items", tessera_model::text::group_digits(10_000));
+    assert!(refused.contains(&limit), "{refused}");
 }
 
 #[tokio::test]

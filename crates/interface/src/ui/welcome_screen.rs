@@ -1,7 +1,7 @@
 //! Draws the welcome screen: the choice of a deployment, its form, and the result of the connection
 //! test.
 
-use std::{ops::Range, path::Path};
+use std::{ops::Range, path::Path, time::Duration};
 
 use ratatui::{
     buffer::Buffer,
@@ -9,7 +9,7 @@ use ratatui::{
 };
 use tessera_config::input::{Chord, Key};
 use tessera_model::{
-    Cover, Place,
+    Cover, Place, RecentPlace,
     text::{format_age, grouped_with_noun, truncate_start},
 };
 
@@ -187,6 +187,20 @@ fn draw_cover(welcome: &Welcome, depth: ColorDepth, area: Rect, buf: &mut Buffer
     }
 }
 
+/// Returns the name of a place that was opened before, which fits beside its facts, and the facts.
+fn recent_texts(recent: &RecentPlace, age: Duration, width: usize) -> (String, String) {
+    let name = match &recent.place {
+        Place::Folder(path) => SafeText::detail(&path.to_string_lossy()),
+        Place::Profile(name) => SafeText::name(name),
+    };
+    let media = recent.media.map(|media| grouped_with_noun(media, "media item", "media"));
+    let facts: Vec<String> = media.into_iter().chain([format_age(age)]).collect();
+    let facts = facts.join(" · ");
+    // The frame, the mark and the gap take seven columns.
+    let cells = width.saturating_sub(7 + display_width(&facts));
+    (format!("{}  ", truncate_start(name.as_str(), cells)), facts)
+}
+
 fn target_lines(welcome: &Welcome, theme: &Theme, width: usize) -> StepLines {
     let mark = |index| {
         if index == welcome.cursor { (" ▸ ", theme.accent) } else { ("   ", theme.text) }
@@ -203,19 +217,10 @@ fn target_lines(welcome: &Welcome, theme: &Theme, width: usize) -> StepLines {
     }
     for (index, (recent, age)) in welcome.recent.iter().enumerate() {
         let (mark, style) = mark(index);
-        let name = match &recent.place {
-            Place::Folder(path) => SafeText::detail(&path.to_string_lossy()),
-            Place::Profile(name) => SafeText::name(name),
-        };
-        let media = recent.media.map(|media| grouped_with_noun(media, "media item", "media"));
-        let facts: Vec<String> = media.into_iter().chain([format_age(*age)]).collect();
-        let facts = facts.join(" · ");
-        // The frame, the mark and the gap take seven columns.
-        let cells = width.saturating_sub(7 + display_width(&facts));
-        let name = truncate_start(name.as_str(), cells);
+        let (name, facts) = recent_texts(recent, *age, width);
         let line = Line::from(vec![
             Span::styled(mark, style),
-            Span::styled(format!("{name}  "), style),
+            Span::styled(name, style),
             Span::styled(facts, theme.dim),
         ]);
         if index == welcome.cursor {
