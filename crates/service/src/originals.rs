@@ -75,9 +75,13 @@ impl Originals {
         }
         // Clients ask often, so a few files are checked first, and all of them only if the folder has no media.
         let exist = |pages| known_media_exist(store, source, pages);
-        Ok(exist(1)? != Some(true)
-            && !may_contain_media(folder)
-            && exist(usize::MAX)? == Some(false))
+        let first = exist(1)?;
+        // A folder without known media is new. It is about to be listed, and must not be listed here as well.
+        let is_new = || Ok::<_, StoreError>(first.is_none() && exist(usize::MAX)?.is_none());
+        if first == Some(true) || is_new()? {
+            return Ok(false);
+        }
+        Ok(!may_contain_media(folder) && exist(usize::MAX)? == Some(false))
     }
 
     /// Checks that a folder in object storage can be listed and contains media. The error is safe to send to clients.
