@@ -71,14 +71,15 @@ async fn open_with(opener: &OsStr, path: &Path) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
-    use std::{fs, os::unix::fs::PermissionsExt as _};
+    use std::fs;
+
+    use tessera_testing::scripts::write_script;
 
     use super::*;
 
     fn opener(folder: &Path, script: &str) -> PathBuf {
         let path = folder.join("opener");
-        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
+        write_script(&path, script);
         path
     }
 

@@ -3,11 +3,13 @@
 
 use std::{
     fs,
-    os::unix::fs::{PermissionsExt as _, chown, symlink},
+    os::unix::fs::{chown, symlink},
     path::Path,
 };
 
 use serde_json::Value;
+
+use tessera_testing::scripts::write_script;
 
 use super::{outcome, run, tessera};
 
@@ -139,10 +141,8 @@ fn a_broken_file_stops_commands_and_is_mended_with_config() {
 
     // The editor fixes the file, and does not see the secret.
     let editor = home.join("editor");
-    let script =
-        "#!/bin/sh\nprintf '[ui]\\nmouse = true\\n# %s' \"$TESSERA_API_SECRET\" > \"$1\"\n";
-    fs::write(&editor, script).unwrap();
-    fs::set_permissions(&editor, fs::Permissions::from_mode(0o755)).unwrap();
+    let script = r#"printf '[ui]\nmouse = true\n# %s' "$TESSERA_API_SECRET" > "$1""#;
+    write_script(&editor, script);
     for name in ["keys.toml", "themes/mine.toml"] {
         fs::remove_file(home.join("tessera").join(name)).unwrap();
     }

@@ -2,14 +2,14 @@
 
 use std::{
     collections::BTreeMap,
-    fs::{self, Permissions},
-    os::unix::fs::{PermissionsExt as _, symlink},
+    fs,
+    os::unix::fs::symlink,
     process::{Command, Stdio},
 };
 
 use serde_json::Value;
 use tempfile::TempDir;
-use tessera_testing::tiny_model::ModelFolder;
+use tessera_testing::{scripts::write_script, tiny_model::ModelFolder};
 
 use super::{analysis::photographs, outcome, tessera};
 
@@ -133,9 +133,7 @@ impl World {
         let program = tessera(home.path(), &[]);
         symlink(program.get_program(), programs.path().join("tessera")).unwrap();
         for (name, script) in PROGRAMS {
-            let program = programs.path().join(name);
-            fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
-            fs::set_permissions(program, Permissions::from_mode(0o755)).unwrap();
+            write_script(&programs.path().join(name), script);
         }
         for folder in ["new", "old-photos", "models"] {
             fs::create_dir(home.path().join(folder)).unwrap();

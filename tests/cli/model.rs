@@ -1,8 +1,7 @@
 //! Tests `tessera model`, and `--model` of the commands with a local deployment.
 
 use std::{
-    fs::{self, Permissions},
-    os::unix::fs::PermissionsExt as _,
+    fs,
     path::Path,
     thread,
     time::{Duration, Instant},
@@ -13,6 +12,7 @@ use serde_json::{Value, json};
 use tessera_encoder::Encoder;
 use tessera_testing::{
     loopback_hub::{HubFault, LoopbackHub},
+    scripts::write_script,
     tiny_model::{ModelFolder, OPPOSITE_COLORS, OWN_COLORS},
 };
 
@@ -288,20 +288,17 @@ fn the_starter_model_says_what_it_needs() {
 }
 
 /// A `python3` that downloads for ten minutes in a process of its own, as pip does.
-const SLOW_PYTHON: &str = r#"#!/bin/sh
-[ "$3" = --packages ] && [ "$TMPDIR" = "$4" ] || exit 9
+const SLOW_PYTHON: &str = r#"[ "$3" = --packages ] && [ "$TMPDIR" = "$4" ] || exit 9
 /bin/sleep 600 &
 echo $! > "$4/part"
 /bin/mv "$4/part" "$HOME/downloading"
-wait
-"#;
+wait"#;
 
 #[test]
 fn a_stopped_starter_model_leaves_no_download_running() {
     let home = tempfile::tempdir().unwrap();
     let python = home.path().join("python3");
-    fs::write(&python, SLOW_PYTHON).unwrap();
-    fs::set_permissions(&python, Permissions::from_mode(0o755)).unwrap();
+    write_script(&python, SLOW_PYTHON);
     let mut command = tessera(home.path(), &["model", "get", "starter", "--yes"]);
     command.env("PATH", home.path());
     let mut running = command.spawn().unwrap();

@@ -4,9 +4,9 @@
 use std::{
     collections::BTreeSet,
     ffi::OsStr,
-    fs::{self, Permissions},
+    fs,
     io::{BufRead as _, BufReader, Read as _},
-    os::unix::{ffi::OsStrExt as _, fs::PermissionsExt as _},
+    os::unix::ffi::OsStrExt as _,
     path::Path,
     process::{Command, Stdio},
 };
@@ -14,7 +14,10 @@ use std::{
 use serde_json::{Value, json};
 
 use super::{outcome, picture, run, serve, tessera};
-use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
+use tessera_testing::{
+    scripted::{ReceivedRequest, Reply, ScriptedServer},
+    scripts::write_script,
+};
 
 /// Responds to requests for a dataset. The end of the dataset's id selects the response: 0 is a valid record, 1 is not
 /// JSON, and 2 gets no response. Exports end with FAILED or keep running.
@@ -595,8 +598,7 @@ fn the_doctor_names_programs_that_are_missing_and_the_free_space() {
         assert!(starter["message"].as_str().unwrap().contains(missing), "{starter}");
     }
     for program in ["python3", "apt-get", "dpkg-deb"] {
-        fs::write(programs.join(program), "#!/bin/sh\n").unwrap();
-        fs::set_permissions(programs.join(program), Permissions::from_mode(0o755)).unwrap();
+        write_script(&programs.join(program), "");
     }
     assert_eq!(findings()("starter model")["state"], "ok");
     let model = row("model")["message"].as_str().unwrap().to_owned();

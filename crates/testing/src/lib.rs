@@ -1,5 +1,5 @@
 //! Shared support for tests: clients, a scripted server, a real S3 service, certificates, a model hub, secrets that
-//! must not leak, sample pictures, raw files of cameras, and tiny models.
+//! must not leak, sample pictures, raw files of cameras, scripts, and tiny models.
 #![expect(
     clippy::unwrap_used,
     clippy::missing_panics_doc,
@@ -15,6 +15,7 @@ pub mod full_text;
 pub mod loopback_hub;
 pub mod pictures;
 pub mod scripted;
+pub mod scripts;
 pub mod seaweedfs;
 pub mod server_schema;
 pub mod tiny_graph;

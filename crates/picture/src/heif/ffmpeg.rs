@@ -167,7 +167,7 @@ fn read_with_timeout(
 
 #[cfg(test)]
 mod tests {
-    use std::{fs, os::unix::fs::PermissionsExt as _};
+    use tessera_testing::scripts::write_script;
 
     use super::*;
 
@@ -175,8 +175,7 @@ mod tests {
     fn decoded(commands: &str) -> Result<RgbImage, String> {
         let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join("ffmpeg");
-        fs::write(&program, format!("#!/bin/sh\n{commands}\n")).unwrap();
-        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        write_script(&program, commands);
         let file = include_bytes!("../../tests/picture/heif/chart.heic");
         let picture = CodedPicture::open(file, "HEIC").unwrap();
         to_rgb(&picture, &program, "HEIC").map_err(|error| error.0)

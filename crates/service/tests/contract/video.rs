@@ -1,12 +1,13 @@
 //! Videos in a folder: sampled into frames if `ffmpeg` is installed, skipped otherwise. The `ffmpeg` of
 //! these tests is a shell script that writes images.
 
-use std::{fs, io::Write as _, os::unix::fs::PermissionsExt as _, path::Path};
+use std::{fs, io::Write as _, path::Path};
 
 use bytes::Bytes;
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use serde_json::{Value, json};
 use tessera_service::DeploymentSettings;
+use tessera_testing::scripts::write_script;
 
 use crate::{
     export::{archive, content, metadata, names},
@@ -47,12 +48,6 @@ pub fn with_frames(
         &format!("cat > '{folder}/input'\ncat '{folder}/times' >&2\ncat '{folder}/frames'"),
     );
     DeploymentSettings { ffmpeg: Some(program), ..DeploymentSettings::default() }
-}
-
-/// Writes a program that is a shell script of these commands.
-pub fn write_script(program: &Path, commands: &str) {
-    fs::write(program, format!("#!/bin/sh\n{commands}\n")).unwrap();
-    fs::set_permissions(program, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 /// Writes an `ffprobe` that finds these streams in every file.

@@ -11,8 +11,9 @@ use tessera_media::ingest::{
     video::{VideoFrame, sample_frames},
 };
 use tessera_picture::{VideoContainer, audio_format, decode::decode};
+use tessera_testing::scripts::write_script;
 
-use crate::video::{write_ffprobe, write_script};
+use crate::video::write_ffprobe;
 
 #[test]
 fn containers_are_detected_by_their_first_bytes() {
