@@ -276,6 +276,8 @@ impl Store {
             let error = StoreError::from(cause);
             if error.is_unresponsive() {
                 self.outage.begin();
+                // What ended the connection has probably ended those that wait for work, too.
+                self.pool.clear();
             }
             if error.is_damage() && !self.has_damage.swap(true, Ordering::Relaxed) {
                 self.file().inspect(|file| file.distrust());

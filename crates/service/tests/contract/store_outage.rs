@@ -8,6 +8,7 @@ use std::{
 };
 
 use futures_util::future::join_all;
+use serde_json::json;
 use tessera_model::{DatasetId, Status};
 use tessera_service::{Deployment, DeploymentSettings};
 use tessera_store::postgres::{self, StoreAddress};
@@ -29,17 +30,19 @@ const GUARD: Duration = Duration::from_mins(1);
 /// The time within which a request must be answered while the server does not respond.
 const DEADLINE: Duration = Duration::from_secs(25);
 
-/// A proxy that forwards bytes while the channel contains `true`. Returns its port.
-async fn proxy(server: String, is_open: watch::Receiver<bool>) -> u16 {
+/// A proxy that forwards only the bytes of connections that were accepted after the time in the channel. Returns its
+/// port.
+async fn proxy(server: String, lost_before: watch::Receiver<Instant>) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     tokio::spawn(async move {
         while let Ok((client, _)) = listener.accept().await {
+            let accepted = Instant::now();
             let Ok(server) = TcpStream::connect(&server).await else { return };
             let ((from_client, to_client), (from_server, to_server)) =
                 (client.into_split(), server.into_split());
-            tokio::spawn(forward(from_client, to_server, is_open.clone()));
-            tokio::spawn(forward(from_server, to_client, is_open.clone()));
+            tokio::spawn(forward(from_client, to_server, accepted, lost_before.clone()));
+            tokio::spawn(forward(from_server, to_client, accepted, lost_before.clone()));
         }
     });
     port
@@ -48,17 +51,36 @@ async fn proxy(server: String, is_open: watch::Receiver<bool>) -> u16 {
 async fn forward(
     mut from: OwnedReadHalf,
     mut to: OwnedWriteHalf,
-    mut is_open: watch::Receiver<bool>,
+    accepted: Instant,
+    mut lost_before: watch::Receiver<Instant>,
 ) {
     let mut bytes = vec![0; 16 << 10];
     while let Ok(read @ 1..) = from.read(&mut bytes).await {
-        if is_open.wait_for(|is_open| *is_open).await.is_err() {
+        if lost_before.wait_for(|lost_before| *lost_before <= accepted).await.is_err() {
             return;
         }
         if to.write_all(&bytes[..read]).await.is_err() {
             return;
         }
     }
+}
+
+/// A service whose store is reached through a proxy. Returns `None` if the store of the tests is a file.
+async fn behind_proxy() -> Option<(Service, watch::Sender<Instant>)> {
+    let place = Place::new(&pictures(4));
+    let address = place.store.address_text()?;
+    let (before, server, after) = split(&address).unwrap();
+    let (sender, lost_before) = watch::channel(Instant::now());
+    let port = proxy(server.to_owned(), lost_before).await;
+    let address = format!("{before}127.0.0.1:{port}{after}");
+    let store = Some(address.parse().unwrap());
+    let settings = DeploymentSettings { store, ..DeploymentSettings::default() };
+    let data = place.data.path().to_owned();
+    let opened = tokio::task::spawn_blocking(move || Deployment::open(&data, settings).unwrap());
+    let deployment = opened.await.unwrap();
+    let dataset = place.add(&deployment);
+    deployment.wait_until_idle().await;
+    Some((Service::serve(place, deployment, dataset, true).await, sender))
 }
 
 /// Splits an address of a store into what precedes its host, the host with the port, and the rest.
@@ -80,23 +102,10 @@ async fn a_server_that_accepts_connections_and_sends_nothing_is_given_up() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_are_503_while_the_server_does_not_respond_and_work_afterwards() {
-    let place = Place::new(&pictures(4));
-    let Some(address) = place.store.address_text() else { return };
-    let (before, server, after) = split(&address).unwrap();
-    let (open, is_open) = watch::channel(true);
-    let port = proxy(server.to_owned(), is_open).await;
-    let address = format!("{before}127.0.0.1:{port}{after}");
-    let store = Some(address.parse().unwrap());
-    let settings = DeploymentSettings { store, ..DeploymentSettings::default() };
-    let data = place.data.path().to_owned();
-    let opened = tokio::task::spawn_blocking(move || Deployment::open(&data, settings).unwrap());
-    let deployment = opened.await.unwrap();
-    let dataset = place.add(&deployment);
-    deployment.wait_until_idle().await;
-    let service = Service::serve(place, deployment, dataset, true).await;
+    let Some((service, lost_before)) = behind_proxy().await else { return };
     service.good("/api/v1/datasets").await;
 
-    open.send_replace(false);
+    let before = lost_before.send_replace(Instant::now() + Duration::from_hours(1));
     for path in ["/readyz"; 40] {
         let begun = Instant::now();
         let status = service.client.get(service.url(path)).send().await.unwrap().status();
@@ -109,10 +118,27 @@ async fn requests_are_503_while_the_server_does_not_respond_and_work_afterwards(
     }
     assert_eq!(service.client.get(service.url("/healthz")).send().await.unwrap().status(), 200);
 
-    open.send_replace(true);
+    lost_before.send_replace(before);
     let recovered =
         async { while service.get("/api/v1/datasets").send().await.unwrap().status() != 200 {} };
     timeout(GUARD, recovered).await.unwrap();
+}
+
+/// A firewall forgets connections, or another server takes over, and nobody ends the connections from before.
+#[tokio::test(flavor = "multi_thread")]
+async fn connections_that_the_server_has_lost_are_replaced() {
+    let Some((service, lost_before)) = behind_proxy().await else { return };
+    let media =
+        json!([{"type": "media", "payload": {"media_ids": [service.media("p000.png").await]}}]);
+    let rated = json!({"rating": 5, "media_selection": media});
+    let path = format!("/local/dataset/{}/tags/change", service.dataset);
+    service.good("/api/v1/datasets").await;
+    lost_before.send_replace(Instant::now());
+    let succeed = async {
+        while service.get("/api/v1/datasets").send().await.unwrap().status() != 200 {}
+        while service.post(&path).json(&rated).send().await.unwrap().status() != 200 {}
+    };
+    timeout(GUARD, succeed).await.unwrap();
 }
 
 /// tokio lets a task use its resources 128 times before the task must yield. A task that waits for the store does not

@@ -14,6 +14,11 @@ use super::tls::ServerVerification;
 /// The file, below the home folder, in which libpq looks for the certificates of authorities.
 const DEFAULT_ROOTS: &str = ".postgresql/root.crt";
 
+/// Parameters that precede those of an address. A connection that waits for nothing can be lost as well: after a minute
+/// without any response of the other system, the system ends the connection. By default, it does so after two hours.
+const KEEPALIVE: &str =
+    "keepalives_idle=30&keepalives_interval=10&keepalives_retries=3&tcp_user_timeout=60";
+
 /// The address of a store: `postgres://USER@HOST/DATABASE`. The type is small because errors contain it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreAddress(Box<(Config, ServerVerification)>);
@@ -42,7 +47,7 @@ impl FromStr for StoreAddress {
         let (server, mut query) = split_query(raw);
         let tls = TlsOptions::take(&mut query, home_dir().map(|home| home.join(DEFAULT_ROOTS)))?;
         // The cause is not shown, because it could repeat a part of the password.
-        let mut config: Config = format!("{server}?{query}").parse().map_err(|_| {
+        let mut config: Config = format!("{server}?{KEEPALIVE}&{query}").parse().map_err(|_| {
             "not an address of PostgreSQL; percent-encode special characters".to_owned()
         })?;
         if config.get_hosts().is_empty() {

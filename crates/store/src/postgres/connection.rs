@@ -15,7 +15,7 @@ use std::{
     time::Duration,
 };
 
-use futures_util::future::{Either, select, try_join_all};
+use futures_util::future::{Either, join, select, try_join_all};
 use tokio::{
     runtime::{Builder, Runtime},
     task::unconstrained,
@@ -56,10 +56,22 @@ const SENT_BYTES: usize = 4 << 20;
 /// The interval at which a long statement checks whether it must stop.
 const STOP_CHECKS: Duration = Duration::from_millis(50);
 
-/// The time after which a statement checks whether the server still responds. A server that responds may take longer.
+/// The time after which a statement checks whether the server still runs it. The server may take longer.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// The number of successive checks that do not find the statement, after which the connection is lost. A single check
+/// can come at the moment when the server has finished and the result is on its way.
+const MISSES: u32 = 2;
 /// The time that the server has to accept a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// Names the process of the server that works for this connection. Another process can have the same number later.
+const SESSION: &str =
+    "SELECT concat(pid, ' ', extract(epoch FROM backend_start)) FROM pg_stat_activity
+     WHERE pid = pg_backend_pid()";
+/// Finds the process with this name unless it waits for the next statement.
+const BUSY_SESSION: &str = "SELECT pid FROM pg_stat_activity
+     WHERE concat(pid, ' ', extract(epoch FROM backend_start)) = $1
+     AND (state IS NULL OR state NOT LIKE 'idle%')";
 
 /// The number of statements that stay prepared. The functions of the store have about a hundred.
 const MAX_STATEMENTS: usize = 500;
@@ -68,6 +80,8 @@ const MAX_STATEMENTS: usize = 500;
 pub(crate) struct PostgresConnection {
     client: Client,
     config: Config,
+    /// The process of the server that works for this connection, as [`SESSION`] names it.
+    session: String,
     /// Whether the server did not respond, so that the connection cannot be used any more.
     is_abandoned: Cell<bool>,
     /// The encryption of the connection that cancels a statement.
@@ -107,16 +121,19 @@ impl PostgresConnection {
             }
         });
         let (statements, cursors) = (RefCell::default(), Cell::new(0));
-        let is_abandoned = Cell::new(false);
-        let connected = Self { client, config, is_abandoned, encryption, statements, cursors };
+        let (session, is_abandoned) = (String::new(), Cell::new(false));
+        let mut connected =
+            Self { client, config, session, is_abandoned, encryption, statements, cursors };
         for setting in [READ_CURSORS_TO_THE_END, LIMIT_LOCK_WAITS] {
             connected.wait(connected.client.batch_execute(setting))?;
         }
+        connected.session = connected.wait(connected.client.query_one(SESSION, &[]))?.try_get(0)?;
         Ok(connected)
     }
 
-    /// Waits for the server as long as it responds. A statement may take long, but a server that accepts no further
-    /// connection either has stopped.
+    /// Waits for the server as long as it runs the statement, which may take long. A server that does not respond to
+    /// another connection either has stopped. A server that responds there but does not run the statement has lost this
+    /// connection, for example because another server has replaced it, or because a firewall forgot the connection.
     fn wait<T>(&self, work: impl Future<Output = Result<T, tokio_postgres::Error>>) -> Result<T> {
         if self.is_abandoned.get() {
             return Err(QueryError::Unresponsive);
@@ -125,13 +142,20 @@ impl PostgresConnection {
         let _timers = runtime.enter();
         block_on(async {
             let mut work = pin!(work);
+            let mut misses = 0;
             loop {
                 if let Either::Left((done, _)) = select(&mut work, pin!(sleep(PATIENCE))).await {
                     return Ok(done?);
                 }
-                let (config, tls) = (self.config.clone(), self.encryption.clone());
-                let connect = async move { config.connect(tls).await.map(drop) };
-                if timeout(CONNECT_TIMEOUT, runtime.spawn(connect)).await.is_err() {
+                let check =
+                    is_busy(self.config.clone(), self.encryption.clone(), self.session.clone());
+                misses = match timeout(CONNECT_TIMEOUT, runtime.spawn(check)).await {
+                    Ok(Ok(Ok(false))) => misses + 1,
+                    // A server that refuses the connection responds.
+                    Ok(_) => 0,
+                    Err(_) => MISSES,
+                };
+                if misses == MISSES {
                     self.is_abandoned.set(true);
                     return Err(QueryError::Unresponsive);
                 }
@@ -324,6 +348,22 @@ fn is_network_error(cause: &tokio_postgres::Error) -> bool {
     cause.is_some_and(|cause| {
         !matches!(cause.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData)
     })
+}
+
+/// Asks the server over another connection whether it runs a statement of this session.
+async fn is_busy(
+    config: Config,
+    tls: Encryption,
+    session: String,
+) -> Result<bool, tokio_postgres::Error> {
+    let (client, connection) = config.connect(tls).await?;
+    let ask = async {
+        let found = client.query(BUSY_SESSION, &[&session]).await;
+        // The connection ends when its client is dropped.
+        drop(client);
+        found.map(|rows| !rows.is_empty())
+    };
+    join(ask, connection).await.0
 }
 
 /// Waits for a future on this thread. A task of a runtime may be this thread's work, and tokio lets a task poll only
