@@ -141,7 +141,7 @@ fn the_file_restores_the_tags_of_a_lost_index_and_a_bad_line_is_reported() {
     let (code, out, err) = run(other.path(), &["tag", "list", "--profile", "here", "--csv"]);
     assert_eq!(code, 0, "{err}");
     assert!(out.contains("night") && out.contains('3'), "{out}");
-    assert!(err.contains("line 5: it is not an entry in JSON"), "{err}");
+    assert!(err.contains("line 6: it is not an entry in JSON"), "{err}");
 }
 
 #[test]

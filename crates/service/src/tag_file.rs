@@ -1,7 +1,8 @@
 //! The file with the tags of a dataset, `.tessera/tags.jsonl` in its folder. It survives the loss of the index, and can
-//! be copied together with the pictures. Each line is a tag, or a file with its tags and its rating. The
-//! index is authoritative: the file is read only when somebody else has changed it. It is written in the background, so
-//! that a user who tags many pictures one by one waits for the file only once.
+//! be copied together with the pictures. The first line says which store has written the file. Each other line is a tag,
+//! or a file with its tags and its rating. The index is authoritative: the file is read only when somebody else has
+//! changed it. It is written in the background, so that a user who tags many pictures one by one waits for the file only
+//! once.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -30,9 +31,10 @@ use tessera_store::{
     dataset::{self, DatasetRecord},
     lock, source,
     tag_ids::name_id,
-    tagged_files::{self, TagSnapshot, TaggedFile},
+    tagged_files::{self, TagFileState, TagSnapshot, TaggedFile},
     tags::TagDefinition,
 };
+use uuid::Uuid;
 
 const FILE: &str = "tags.jsonl";
 /// The maximum size of the file, which has about 200 bytes for each tagged picture.
@@ -42,10 +44,22 @@ const CHECK_BYTES: usize = 4_096;
 /// The number of unreadable lines that are reported one by one.
 const MAX_REPORTED: usize = 5;
 
-/// A line of the file: a tag with its color, or a file with its tags.
+/// Who wrote a file, and what. Nobody has changed the file since if the hash is that of the other lines.
+#[derive(Serialize, Deserialize)]
+struct Origin {
+    store: Uuid,
+    /// The revision of the tags in this store.
+    revision: i64,
+    /// The BLAKE3 hash of the other lines in hexadecimal digits.
+    lines: String,
+}
+
+/// A line of the file: its origin, a tag with its color, or a file with its tags.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    written: Option<Origin>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tag: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -105,7 +119,8 @@ pub(crate) fn synchronize(
     };
     let known = store.read(|c| tagged_files::state(c, record.id))?;
     let changed = found.as_ref().filter(|bytes| known.file != Some(hash(bytes)));
-    if let Some(bytes) = changed
+    let is_outdated = changed.is_some_and(|bytes| is_outdated(store, &known, bytes));
+    if let Some(bytes) = changed.filter(|_| !is_outdated)
         && let Err(cause) = replace_tags(store, record.id, &location, bytes, &mut problems)?
     {
         return Ok([problems, unusable(&cause)].concat());
@@ -115,8 +130,8 @@ pub(crate) fn synchronize(
     })?;
     let is_lost =
         found.is_none() && !(snapshot.files.is_empty() && snapshot.definitions.is_empty());
-    if state.revision > state.written || is_lost {
-        let lines = write_lines(record.id, &snapshot);
+    if state.revision > state.written || is_lost || is_outdated {
+        let lines = with_origin(store, state.revision, write_lines(record.id, &snapshot));
         if let Err(cause) = location.write(&lines) {
             return Ok([problems, vec![only_in_index(&unwritable(&cause))]].concat());
         }
@@ -128,6 +143,35 @@ pub(crate) fn synchronize(
 
 fn hash(bytes: &[u8]) -> [u8; 32] {
     *blake3::hash(bytes).as_bytes()
+}
+
+/// Whether this store has written a file before its last write, and nobody has changed the file since. Such a file says
+/// nothing that the index does not know.
+fn is_outdated(store: &Store, known: &TagFileState, bytes: &[u8]) -> bool {
+    let Some(revision) = own_revision(store, bytes) else { return false };
+    // The process that wrote this was ended before it could record the write.
+    let is_unrecorded = (known.written + 1..=known.revision).contains(&revision);
+    // Each machine can have a copy of the folder, and only one of them writes at a time. On a single machine, however,
+    // the user has put a former file back.
+    is_unrecorded || (store.is_on_server() && revision <= known.written)
+}
+
+/// Returns the revision of the tags in a file that this store has written, and that nobody has changed since.
+fn own_revision(store: &Store, bytes: &[u8]) -> Option<i64> {
+    let end = bytes.iter().position(|byte| *byte == b'\n')?;
+    let origin = serde_json::from_slice::<Line>(&bytes[..end]).ok()?.written?;
+    let lines = blake3::Hash::from_bytes(hash(&bytes[end + 1..]));
+    (origin.store == store.id() && origin.lines == lines.to_hex().as_str())
+        .then_some(origin.revision)
+}
+
+fn with_origin(store: &Store, revision: i64, lines: Vec<u8>) -> Vec<u8> {
+    let hash = blake3::Hash::from_bytes(hash(&lines)).to_hex().to_string();
+    let written = Some(Origin { store: store.id(), revision, lines: hash });
+    let mut file = Vec::new();
+    write_line(&mut file, &Line { written, ..Line::default() });
+    file.extend(lines);
+    file
 }
 
 /// Replaces the tags of a dataset by those of a file that another program has changed. Further files keep the tags that
@@ -360,6 +404,9 @@ fn read_lines(dataset: DatasetId, bytes: &[u8]) -> ReadFile {
 fn read_line(dataset: DatasetId, line: &[u8], content: &mut TagSnapshot) -> Result<(), String> {
     let line: Line =
         serde_json::from_slice(line).map_err(|_| "it is not an entry in JSON".to_owned())?;
+    if line.written.is_some() {
+        return Ok(());
+    }
     let name = |text: &str| tag_name(text).ok_or_else(|| "a tag has no printable name".to_owned());
     if let Some(tag) = line.tag {
         let name = name(&tag)?;
@@ -399,21 +446,16 @@ fn read_line(dataset: DatasetId, line: &[u8], content: &mut TagSnapshot) -> Resu
 
 fn write_lines(dataset: DatasetId, snapshot: &TagSnapshot) -> Vec<u8> {
     let mut lines = Vec::new();
-    let mut write = |line: &Line| {
-        // Writing to memory does not fail, and every key is text.
-        let _ = serde_json::to_writer(&mut lines, line);
-        lines.push(b'\n');
-    };
     for TagDefinition { id, name, color } in &snapshot.definitions {
         let (tag, color) = (Some(name.clone()), Some(color.clone()));
         let id = (*id != name_id(dataset, name)).then_some(*id);
-        write(&Line { tag, color, id, ..Line::default() });
+        write_line(&mut lines, &Line { tag, color, id, ..Line::default() });
     }
     for TaggedFile { path, seconds, region, content, given } in &snapshot.files {
         let text = path.to_str().map(str::to_owned);
         let bytes = text.is_none().then(|| path.as_os_str().as_bytes().to_vec());
         let hash = (*content != [0; 32]).then(|| blake3::Hash::from_bytes(*content).to_hex());
-        write(&Line {
+        let line = Line {
             path: text,
             path_bytes: bytes,
             seconds: *seconds,
@@ -422,9 +464,16 @@ fn write_lines(dataset: DatasetId, snapshot: &TagSnapshot) -> Vec<u8> {
             tags: given.tags.clone(),
             rating: given.rating,
             ..Line::default()
-        });
+        };
+        write_line(&mut lines, &line);
     }
     lines
+}
+
+fn write_line(file: &mut Vec<u8>, line: &Line) {
+    // Writing to memory does not fail, and every key is text.
+    let _ = serde_json::to_writer(&mut *file, line);
+    file.push(b'\n');
 }
 
 /// A file is written when its tags have not changed for this time.
@@ -549,7 +598,6 @@ impl TagFiles {
 #[cfg(test)]
 mod tests {
     use tessera_store::tags;
-    use uuid::Uuid;
 
     use super::*;
 
@@ -639,6 +687,28 @@ mod tests {
             let written = fs::read_to_string(folder.path().join(TAGS_FOLDER).join(FILE)).unwrap();
             assert!(written.contains(name), "{written}");
         }
+    }
+
+    #[test]
+    fn a_write_that_was_not_recorded_brings_no_removed_tag_back() {
+        let [data, folder] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        let store = Store::open(data.path()).unwrap();
+        let record = DatasetRecord::new(DatasetId(Uuid::nil()), "demo", folder.path(), 1);
+        store.write(|tx| dataset::upsert(tx, &record)).unwrap();
+        store.write(|tx| tags::create(tx, record.id, ["day"])).unwrap();
+        assert_eq!(synchronize(&store, &record).unwrap(), [""; 0]);
+        let recorded = store.read(|c| tagged_files::state(c, record.id)).unwrap();
+        store.write(|tx| tags::create(tx, record.id, ["night"])).unwrap();
+        assert_eq!(synchronize(&store, &record).unwrap(), [""; 0]);
+        // The process was ended before it recorded the second write, and the next one removes the tag.
+        let (written, file) = (recorded.written, recorded.file.unwrap());
+        store.write(|tx| tagged_files::mark_written(tx, record.id, written, &file)).unwrap();
+        store.write(|tx| tags::delete(tx, record.id, "night")).unwrap();
+        assert_eq!(synchronize(&store, &record).unwrap(), [""; 0]);
+        let defined = store.read(|c| tags::definitions(c, record.id)).unwrap();
+        assert_eq!(defined.iter().map(|tag| &*tag.name).collect::<Vec<_>>(), ["day"]);
+        let written = fs::read_to_string(folder.path().join(TAGS_FOLDER).join(FILE)).unwrap();
+        assert!(!written.contains("night"), "{written}");
     }
 
     #[test]

@@ -71,9 +71,14 @@ impl Service {
     }
 }
 
-fn lines(place: &Place) -> Vec<Value> {
+/// Returns the lines of the file but its first one, which says who wrote it.
+fn text(place: &Place) -> String {
     let text = fs::read_to_string(place.picture(FILE)).unwrap();
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    text.split_once('\n').unwrap().1.to_owned()
+}
+
+fn lines(place: &Place) -> Vec<Value> {
+    text(place).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// Returns the lines of the file about pictures, with what is stable in them.
@@ -515,7 +520,7 @@ async fn an_edited_file_is_read_and_a_bad_line_loses_only_itself() {
     let both = service.selection(&["a.png", "b.png"]).await;
     service.change("change", json!({"add": ["x"], "media_selection": both})).await;
     let place = service.stop().await;
-    let text = fs::read_to_string(place.picture(FILE)).unwrap();
+    let text = text(&place);
     let edited: Vec<&str> = text.lines().filter(|line| !line.contains("b.png")).collect();
     place.put(FILE, format!("{}\n", edited.join("\n")).as_bytes());
     let service = Service::at(place, true).await;
@@ -545,6 +550,32 @@ async fn an_edited_file_is_read_and_a_bad_line_loses_only_itself() {
     assert_eq!(skipped, [], "the folder of the tags is neither media nor skipped");
 }
 
+/// Each of several machines can have a copy of the folder, whose file is older than that of the machine that wrote last.
+/// On a single machine, the user has put the file back.
+#[tokio::test]
+async fn an_outdated_file_replaces_tags_only_on_a_single_machine() {
+    let service = Service::of(&named()).await;
+    let one = service.selection(&["a.png"]).await;
+    service.change("change", json!({"add": ["x"], "media_selection": one})).await;
+    let place = service.stop().await;
+    let outdated = fs::read(place.picture(FILE)).unwrap();
+    let service = Service::at(place, true).await;
+    let two = service.selection(&["b.png", "c.png"]).await;
+    service.change("change", json!({"add": ["x"], "media_selection": two})).await;
+    let place = service.stop().await;
+    let current = fs::read(place.picture(FILE)).unwrap();
+    place.put(FILE, &outdated);
+    let is_on_server = place.store.address().is_some();
+    let service = Service::at(place, true).await;
+    let (tagged, file): (&[_], _) = if is_on_server {
+        (&["a.png", "b.png", "c.png"], &current)
+    } else {
+        (&["a.png"], &outdated)
+    };
+    assert_eq!(service.with_tag("x").await, tagged);
+    assert_eq!(&fs::read(service.place.picture(FILE)).unwrap(), file);
+}
+
 #[tokio::test]
 async fn tags_outlive_a_removal_at_once_an_emptied_file_and_an_editor() {
     let service = Service::of(&named()).await;
@@ -553,16 +584,16 @@ async fn tags_outlive_a_removal_at_once_an_emptied_file_and_an_editor() {
     let path = format!("/local/dataset/{}/remove", service.dataset);
     assert_eq!(answer(service.post(&path)).await.0, 200);
     let mut place = service.stop().await;
-    let text = fs::read_to_string(place.picture(FILE)).unwrap();
-    for content in [&*text, "", "\n"] {
+    let (file, lines) = (fs::read_to_string(place.picture(FILE)).unwrap(), text(&place));
+    for content in [&*file, "", "\n"] {
         place.put(FILE, content.as_bytes());
         let service = Service::at(place, true).await;
         assert_eq!(service.with_tag("x").await, ["a.png"]);
         assert_eq!(service.tags().await["file_problems"], json!([]));
         place = service.stop().await;
-        assert_eq!(fs::read_to_string(place.picture(FILE)).unwrap(), text);
+        assert_eq!(text(&place), lines);
     }
-    place.put(FILE, format!("\u{feff}{text}").as_bytes());
+    place.put(FILE, format!("\u{feff}{lines}").as_bytes());
     let service = Service::at(place, true).await;
     assert_eq!(service.tags().await["file_problems"], json!([]), "its first line is read");
 }
