@@ -256,7 +256,10 @@ impl Store {
             Ok(mut writer) => {
                 self.outage.check()?;
                 self.reconnect(&mut writer)?;
-                self.note(writer.begin().and_then(Transaction::rollback))
+                self.note(writer.begin().and_then(|transaction| {
+                    setting::change_nothing(&transaction)?;
+                    transaction.rollback()
+                }))
             }
             Err(_) => Ok(()),
         }

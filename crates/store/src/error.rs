@@ -69,6 +69,11 @@ impl StoreError {
         matches!(self, Self::Query(QueryError::Unresponsive))
     }
 
+    /// Whether the server of the store accepts no changes.
+    fn is_read_only(&self) -> bool {
+        matches!(self, Self::Query(QueryError::ReadOnly(_)))
+    }
+
     /// Whether the operation can succeed later, because a server or another connection of this server is the cause.
     pub fn is_temporary(&self) -> bool {
         let is_lost = matches!(
@@ -76,7 +81,7 @@ impl StoreError {
             Self::Unreachable(..)
                 | Self::Query(QueryError::Disconnected(_) | QueryError::Locked(_))
         );
-        is_lost || self.is_unresponsive()
+        is_lost || self.is_unresponsive() || self.is_read_only()
     }
 
     /// Whether a table was removed before it was read.
@@ -88,6 +93,8 @@ impl StoreError {
     pub fn public_message(&self) -> &'static str {
         if self.is_damage() {
             "the store is damaged; restart the service to rebuild it"
+        } else if self.is_read_only() {
+            "the server of the store accepts no changes"
         } else if self.is_temporary() {
             "the store does not respond; try again later"
         } else {

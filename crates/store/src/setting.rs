@@ -41,3 +41,8 @@ pub fn replace(connection: &Connection, name: &str, value: &[u8]) -> Result<()> 
                ON CONFLICT (name) DO UPDATE SET value = excluded.value";
     query::execute(connection, sql, params![name, value])
 }
+
+/// Fails if the database accepts no changes.
+pub(super) fn change_nothing(connection: &Connection) -> Result<()> {
+    query::execute(connection, "DELETE FROM setting WHERE false", params![])
+}

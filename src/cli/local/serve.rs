@@ -193,6 +193,7 @@ pub async fn work(global: &GlobalOptions, options: WorkOptions) -> CliResult<i32
         biased;
         () = finished => 0,
         code = signals.next() => code,
+        () = report_waiting(deployment.clone()) => 0,
     };
     tokio::select! {
         // Dropping the deployment stops tasks at their next file.

@@ -149,8 +149,10 @@ async fn check_server(options: &StoreOptions) -> CliResult<Vec<CheckResult>> {
     run_blocking(check).await
 }
 
-fn describe(health: &StoreHealth) -> [CheckResult; 3] {
-    let StoreHealth { clock_ahead, vectors, workers, waiting, longest_wait } = health;
+fn describe(health: &StoreHealth) -> Vec<CheckResult> {
+    let StoreHealth { clock_ahead, vectors, workers, waiting, longest_wait, is_read_only } = health;
+    let read_only = "the server accepts no changes; connect to the primary, or ask its operator";
+    let read_only = is_read_only.then(|| CheckResult::warning("store changes", read_only));
     let difference = clock_ahead.unsigned_abs();
     let (seconds, micros) = (difference / 1_000_000, difference % 1_000_000);
     let clock = format!("the clock of the server differs by {seconds}.{micros:06} s");
@@ -172,7 +174,7 @@ fn describe(health: &StoreHealth) -> [CheckResult; 3] {
     } else {
         CheckResult::passed("workers", found)
     };
-    [clock, check_vectors(vectors), workers]
+    [clock, check_vectors(vectors), workers].into_iter().chain(read_only).collect()
 }
 
 fn check_vectors(vectors: &VectorSupport) -> CheckResult {

@@ -180,10 +180,14 @@ fn leave_out_missing(
         }
     }
     let names = names.join(", ");
+    let remedy = if context.store.is_on_server() {
+        "Every worker needs it at the same path, or it has to be in object storage"
+    } else {
+        "Connect its disk or restore it. To drop its media, remove the dataset and open the dataset's folder again"
+    };
     Ok((!names.is_empty()).then(|| {
         format!(
-            "{names}: missing, or without any of its files, so its media are kept as they were. Connect its disk or \
-             restore it. To drop its media, remove the dataset and open the dataset's folder again"
+            "{names}: missing, or without any of its files, so its media are kept as they were. {remedy}"
         )
     }))
 }

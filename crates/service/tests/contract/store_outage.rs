@@ -11,7 +11,10 @@ use futures_util::future::join_all;
 use serde_json::json;
 use tessera_model::{DatasetId, Status};
 use tessera_service::{Deployment, DeploymentSettings};
-use tessera_store::postgres::{self, StoreAddress};
+use tessera_store::{
+    Store,
+    postgres::{self, StoreAddress},
+};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{
@@ -139,6 +142,20 @@ async fn connections_that_the_server_has_lost_are_replaced() {
         while service.post(&path).json(&rated).send().await.unwrap().status() != 200 {}
     };
     timeout(GUARD, succeed).await.unwrap();
+}
+
+/// A standby accepts no changes, and neither does a managed server whose disk is almost full.
+#[test]
+fn a_server_that_accepts_no_changes_is_not_writable() {
+    let place = Place::new(&pictures(1));
+    let Some(address) = place.store.address_text() else { return };
+    place.reopened().check_writable().unwrap();
+    let address = format!("{address}%20-c%20default_transaction_read_only%3Don").parse().unwrap();
+    let store = Store::open_on_server(place.data.path(), &address).unwrap();
+    let refusal = store.check_writable().unwrap_err();
+    assert_eq!(refusal.public_message(), "the server of the store accepts no changes");
+    assert!(refusal.is_temporary());
+    assert!(postgres::health(&address).unwrap().is_read_only);
 }
 
 /// tokio lets a task use its resources 128 times before the task must yield. A task that waits for the store does not

@@ -271,6 +271,8 @@ pub enum QueryError {
     Disconnected(Cause),
     /// Another connection has locked the rows or tables for too long.
     Locked(Cause),
+    /// The server accepts no changes, like a standby, or a server whose operator protects a disk that is almost full.
+    ReadOnly(Cause),
     /// The database is damaged, or is not a database of this program.
     Damaged(Cause),
     /// The server ended the transaction because it and another transaction waited for each other.
@@ -302,6 +304,7 @@ impl fmt::Display for QueryError {
             | Self::StorageFull(cause)
             | Self::Disconnected(cause)
             | Self::Locked(cause)
+            | Self::ReadOnly(cause)
             | Self::Damaged(cause)
             | Self::Deadlock(cause)
             | Self::MissingTable(cause) => cause.fmt(f),

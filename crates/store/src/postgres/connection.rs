@@ -335,6 +335,8 @@ impl From<tokio_postgres::Error> for QueryError {
             Self::MissingTable(message.into())
         } else if is(SqlState::LOCK_NOT_AVAILABLE) {
             Self::Locked(message.into())
+        } else if is(SqlState::READ_ONLY_SQL_TRANSACTION) {
+            Self::ReadOnly(message.into())
         } else {
             Self::Failed(message.into())
         }

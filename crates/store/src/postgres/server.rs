@@ -130,6 +130,8 @@ pub struct StoreHealth {
     pub waiting: u64,
     /// The time for which the oldest of the waiting tasks has waited, in seconds.
     pub longest_wait: u64,
+    /// Whether the server accepts no changes.
+    pub is_read_only: bool,
 }
 
 /// Examines a store whose tables exist.
@@ -145,6 +147,8 @@ pub fn health(address: &StoreAddress) -> Result<StoreHealth, StoreError> {
     let vectors = search_table::support(&connection)?;
     let tasks = indexing_task::unfinished_tasks(&connection)?;
     let waited = |since: i64| (now - since).max(0).unsigned_abs() / 1_000_000;
+    let sql = "SELECT current_setting('transaction_read_only') = 'on'";
+    let is_read_only = query::one(&connection, sql, params![], |row| row.get(0))?;
     let waits = tasks.iter().filter_map(|tasks: &UnfinishedTasks| tasks.oldest_queued).map(waited);
     Ok(StoreHealth {
         clock_ahead: now - here,
@@ -152,6 +156,7 @@ pub fn health(address: &StoreAddress) -> Result<StoreHealth, StoreError> {
         workers: lease::counts(&connection)?.workers,
         waiting: tasks.iter().map(|tasks| tasks.queued).sum(),
         longest_wait: waits.max().unwrap_or_default(),
+        is_read_only,
     })
 }
 
