@@ -97,6 +97,7 @@ fn print_paths(context: &Context, all: bool) -> CliResult {
         .into_iter()
         .map(|(name, path)| {
             let exists = path.as_ref().is_some_and(|path| path.exists());
+            let path = path.as_deref().map(Path::to_string_lossy);
             json!({ "name": name, "path": path, "exists": exists })
         })
         .collect();

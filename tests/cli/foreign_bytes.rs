@@ -2,8 +2,10 @@
 //! form of Unicode. Only what cannot be read is unknown, and nothing is uploaded that nobody has named.
 
 use std::{
+    ffi::OsStr,
     fs,
     io::Write as _,
+    os::unix::ffi::OsStrExt as _,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
@@ -299,4 +301,25 @@ async fn empty_variables_count_as_unset() {
     }
     let (code, out, err) = outcome(command.stdin(Stdio::null()));
     assert!(code == 0 && out.contains("street-cams"), "{err}");
+}
+
+#[test]
+fn a_path_that_is_not_text_is_used_and_printed_but_no_setting() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join(OsStr::from_bytes(b"nu\xff8"));
+    fs::create_dir(&folder).unwrap();
+    let file = folder.join(OsStr::from_bytes(b"x\xff.png"));
+    picture(&file);
+    let mut search = tessera(home.path(), &["search", "image", "--json", "--folder"]);
+    let (code, out, err) = outcome(search.args([&folder, &file]));
+    assert_eq!(code, 0, "{err}");
+    let document: Value = serde_json::from_str(&out).unwrap();
+    let shown = document["query"]["file"].as_str().unwrap();
+    assert!(shown.ends_with("nu\u{fffd}8/x\u{fffd}.png"), "{shown}");
+    let mut paths = tessera(home.path(), &["config", "path", "--all", "--json"]);
+    assert_eq!(outcome(paths.env("XDG_CONFIG_HOME", &folder)).0, 0);
+    let add = ["profile", "add", "here", "--kind", "local", "--folder"];
+    let (code, _, err) = outcome(tessera(home.path(), &add).arg(&folder));
+    assert!(code == 2 && err.contains("is not; rename what it names"), "{code} {err}");
+    assert!(!home.path().join("tessera/config.toml").exists());
 }

@@ -39,7 +39,7 @@ pub use curl::{DryRun, DryRunRequest};
 pub use download::ProgressCallback;
 pub use extract::{ExtractOptions, extract};
 pub use inspect::{inspect_archive, read_entry, read_metadata};
-pub use local_files::{OriginalLookup, Originals, link_archive, list_originals};
+pub use local_files::{OriginalLookup, Originals, list_originals, share_archive};
 pub use manage_dataset::LocalAddition;
 pub use part_file::{ExistingFile, check_extraction_folder, check_folder, check_target};
 pub use picture_key::PictureKey;

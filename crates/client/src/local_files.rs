@@ -4,16 +4,15 @@
 use std::{
     cell::Cell,
     collections::HashMap,
-    fs::{self, File},
+    fs::File,
     io::{self, Read as _, Write as _},
-    os::{fd::OwnedFd, unix::fs::MetadataExt as _},
+    os::fd::OwnedFd,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, fstat, linkat, openat, stat};
 use serde_json::Value;
-use tempfile::{Builder, NamedTempFile};
 
 use crate::{
     bounded_unpack::{ArchiveError, VerifiedArchive, for_each_entry, into_failure, verify},
@@ -35,39 +34,29 @@ pub struct Originals {
     pub hard_links: bool,
 }
 
-/// Gives the archive at `source` also the name `target`. Returns `None` if the archive has to be downloaded instead,
-/// for example because `target` is on another disk. Blocks on the disk.
-pub fn link_archive(
+/// Makes a file at `target` that shares its blocks with the archive at `source`. Returns `None` if the archive has to be
+/// downloaded instead, because the file system cannot share blocks. Blocks on the disk.
+pub fn share_archive(
     source: &Path,
     target: &Path,
     existing: ExistingFile,
 ) -> Result<Option<Archive>, Failure> {
     check_target(target, existing)?;
-    let folder = tessera_files::parent_dir(target);
-    let link = Builder::new().suffix(".part").make_in(folder, |path| fs::hard_link(source, path));
-    let Ok(link) = link.map(NamedTempFile::into_temp_path) else { return Ok(None) };
     let refused = |error: io::Error| disk_failure(target, &error);
-    let file = File::open(&link).map_err(refused)?;
-    let bytes = file.metadata().map_err(refused)?.len();
-    let Ok(VerifiedArchive { entries, images }) = verify(file) else { return Ok(None) };
-    let part = link.to_path_buf();
-    // The archive of the index is private, although only its folder needs to be. A new file shows the umask of the
-    // user.
-    let mode = tessera_files::shared_temporary(target).and_then(|file| file.as_file().metadata());
-    let shared =
-        mode.and_then(|mode| tessera_files::set_file_mode(&File::open(&link)?, mode.mode()));
-    if shared.is_err() {
+    let part = tessera_files::shared_temporary(target).map_err(refused)?;
+    let Ok(source) = File::open(source) else { return Ok(None) };
+    if tessera_files::share_blocks(part.as_file(), &source).is_err() {
         return Ok(None);
     }
+    let file = part.reopen().map_err(refused)?;
+    let bytes = file.metadata().map_err(refused)?.len();
+    let Ok(VerifiedArchive { entries, images }) = verify(file) else { return Ok(None) };
     let named = match existing {
-        ExistingFile::Keep => tessera_files::publish_new(link, target),
-        ExistingFile::Replace => link.persist(target).map_err(|failed| failed.error),
+        ExistingFile::Keep => tessera_files::publish_new(part.into_temp_path(), target),
+        ExistingFile::Replace => part.persist(target).map(drop).map_err(|failed| failed.error),
     };
-    // If both names are of the same file, renaming keeps both. Otherwise, the file no longer exists. After an error,
-    // the part must not stay.
-    let _ = fs::remove_file(part);
     named.map_err(refused)?;
-    tessera_files::sync_dir(folder).map_err(refused)?;
+    tessera_files::sync_dir(tessera_files::parent_dir(target)).map_err(refused)?;
     Ok(Some(Archive { path: target.to_owned(), bytes, entries, images }))
 }
 

@@ -41,6 +41,12 @@ pub fn add_profile(
     store: impl FnOnce() -> Result<(), String>,
 ) -> Result<(), String> {
     check_name(&profile.name)?;
+    if let Some(path) = profile.paths().find(|path| path.to_str().is_none()) {
+        return Err(format!(
+            "the settings file is UTF-8, and the path {} is not; rename what it names, or give it by --folder",
+            path.display()
+        ));
+    }
     edit_file(file, |document| {
         if document.get("profiles").is_some_and(|all| all.get(&profile.name).is_some()) {
             return Err(format!("a profile `{}` already exists", profile.name));

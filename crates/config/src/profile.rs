@@ -116,6 +116,15 @@ impl Profile {
         Self::new(name.unwrap_or_else(|| suggested_name(&deployment)), deployment)
     }
 
+    /// Returns the paths of the profile.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &Path> {
+        let (folder, model) = match &self.deployment {
+            DeploymentConfig::Local { folder, model } => (Some(folder), model.as_ref()),
+            DeploymentConfig::Hosted { .. } | DeploymentConfig::OnPrem { .. } => (None, None),
+        };
+        [folder, model, self.options.ca_file.as_ref()].into_iter().flatten().map(PathBuf::as_path)
+    }
+
     /// Returns the keys of the profile's table that differ from their defaults.
     pub fn settings(&self) -> impl Iterator<Item = (&'static str, Value)> {
         let text = |text: &str| Some(Value::from(text.to_owned()));

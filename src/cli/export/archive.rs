@@ -76,7 +76,7 @@ impl DownloadTarget<'_> {
         let mut bar = context.messages.progress_bar(file_name(&self.path));
         let report = &mut |done, all| bar.set_bytes(done, all);
         let (client, existing) = (&connection.client, self.options.existing());
-        let outcome = match self.link_archive(connection, export.task).await {
+        let outcome = match self.share_archive(connection, export.task).await {
             Ok(None) => {
                 let (dataset, task) = (export.dataset, export.task);
                 client.download(dataset, task, &self.path, existing, report).await
@@ -123,7 +123,7 @@ impl DownloadTarget<'_> {
     }
 
     /// Takes the archive of a local deployment without copying it. Returns `None` if it has to be downloaded.
-    async fn link_archive(
+    async fn share_archive(
         &self,
         connection: &Connection<'_>,
         task: ExportTaskId,
@@ -131,7 +131,7 @@ impl DownloadTarget<'_> {
         let source = connection.local.as_ref().and_then(|local| local.archive_file(task));
         let Some(source) = source else { return Ok(None) };
         let (target, existing) = (self.path.clone(), self.options.existing());
-        run_blocking(move || tessera_client::link_archive(&source, &target, existing)).await
+        run_blocking(move || tessera_client::share_archive(&source, &target, existing)).await
     }
 
     async fn extract(

@@ -138,7 +138,7 @@ fn query_json(entry: &HistoryEntry) -> Value {
         Query::Similar(anchor) => {
             let mut query = json!(AnchorBody::from(*anchor));
             query["bounding_box"] = json!(entry.region.map(BoundingBoxBody::new));
-            query["file"] = json!(entry.file);
+            query["file"] = json!(entry.file.as_deref().map(Path::to_string_lossy));
             query
         }
         Query::Caption { text, max_score } => json!({
