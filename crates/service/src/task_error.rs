@@ -19,6 +19,8 @@ pub(crate) enum TaskError {
     /// The object storage cannot be reached, so the task is run again later, but not forever. The message is safe to
     /// send to the client.
     Unavailable(String),
+    /// This machine has no space for an archive. The message is safe to send to the client.
+    NoSpace(String),
     /// The task failed. The message is safe to send to the client.
     Failed(String),
 }
@@ -44,11 +46,12 @@ impl TaskError {
         if is_temporary(cause) { Self::Unavailable(message) } else { Self::Failed(message) }
     }
 
-    /// Creates the error for an archive that cannot be written. Without space, the export fails, because its user can
-    /// start it again.
+    /// Creates the error for an archive that cannot be written. Without space, the export fails unless another machine
+    /// can run it, because its user can start it again.
     #[expect(clippy::needless_pass_by_value, reason = "the signature of `map_err`")]
     pub(crate) fn archive(cause: io::Error) -> Self {
-        Self::Failed(format!("the archive could not be written ({})", error_name(&cause)))
+        let message = format!("the archive could not be written ({})", error_name(&cause));
+        if is_storage_full(&cause) { Self::NoSpace(message) } else { Self::Failed(message) }
     }
 }
 
@@ -72,7 +75,10 @@ impl From<QueryError> for TaskError {
 
 impl From<ZipError> for TaskError {
     fn from(cause: ZipError) -> Self {
-        Self::Failed(format!("the archive could not be written ({cause})"))
+        match cause {
+            ZipError::Io(cause) => Self::archive(cause),
+            cause => Self::Failed(format!("the archive could not be written ({cause})")),
+        }
     }
 }
 

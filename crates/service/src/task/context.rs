@@ -98,13 +98,20 @@ impl WorkerContext {
         let storage_reruns = Arc::default();
         let context = |lease| self.context(lease, &storage_reruns);
         self.until_stored(|| {
-            if let Some(lease) = first.take() {
-                return run(&context(lease), &found);
+            let ran = if let Some(lease) = first.take() {
+                run(&context(lease), &found)
+            } else {
+                let again = self.take_again(&last, |tx| find(tx, &found))?;
+                let Some((lease, found)) = again else { return Ok(()) };
+                last = lease.clone();
+                run(&context(lease), &found)
+            };
+            if ran.is_err() && self.store.is_on_server() {
+                // Another machine may have the space or the connection that this one lacks. If the lease cannot be
+                // released, it expires.
+                let _ = self.store.write_rows(|tx| lease::release(tx, &last));
             }
-            let again = self.take_again(&last, |tx| find(tx, &found))?;
-            let Some((lease, found)) = again else { return Ok(()) };
-            last = lease.clone();
-            run(&context(lease), &found)
+            ran
         });
         true
     }
@@ -310,14 +317,27 @@ impl TaskContext {
         match cause {
             TaskError::Stopped => self.release(),
             TaskError::Postponed(cause) => Err(cause),
-            TaskError::Unavailable(_)
-                if self.storage_reruns.fetch_add(1, Ordering::Relaxed) < MAX_STORAGE_RERUNS =>
+            _ if self.rerun_reason(&cause).is_some()
+                && self.storage_reruns.fetch_add(1, Ordering::Relaxed) < MAX_STORAGE_RERUNS =>
             {
-                Err(StoreError::Io(PathBuf::new(), ErrorKind::HostUnreachable.into()))
+                let is_full = matches!(cause, TaskError::NoSpace(_));
+                let kind =
+                    if is_full { ErrorKind::StorageFull } else { ErrorKind::HostUnreachable };
+                Err(StoreError::Io(PathBuf::new(), kind.into()))
             }
-            TaskError::Unavailable(reason) | TaskError::Failed(reason) => {
-                self.write_end(|tx| fail(tx, &reason))
-            }
+            TaskError::Unavailable(reason)
+            | TaskError::NoSpace(reason)
+            | TaskError::Failed(reason) => self.write_end(|tx| fail(tx, &reason)),
+        }
+    }
+
+    /// Returns why a task is run again, but not forever, if it is.
+    pub fn rerun_reason<'a>(&self, cause: &'a TaskError) -> Option<&'a str> {
+        match cause {
+            TaskError::Unavailable(reason) => Some(reason),
+            // Another machine may have space.
+            TaskError::NoSpace(reason) => self.store.is_on_server().then_some(reason),
+            TaskError::Stopped | TaskError::Postponed(_) | TaskError::Failed(_) => None,
         }
     }
 

@@ -67,7 +67,7 @@ fn run_export(context: &TaskContext, export: &ExportRecord) -> Result<(), StoreE
     };
     // An error is ignored, because the file may not exist and the state of the export decides.
     let _ = fs::remove_file(&partial);
-    if let TaskError::Unavailable(reason) = &cause {
+    if let Some(reason) = context.rerun_reason(&cause) {
         let waiting = format!("waiting, because {reason}");
         context.write(|tx| {
             export::update_progress(tx, id, ExportTaskState::InProgress, 0.0, Some(&waiting))
@@ -196,14 +196,18 @@ fn create_archive(
             .map_err(TaskError::archive)?,
     }
     let message = missing.message();
-    context.write_end(|tx| {
+    let ended = context.write_end(|tx| {
         for media in missing.changed.values() {
             indexed_files::forget_modified(tx, media.source, &media.path)?;
         }
         export::set_media_count(tx, export.id, entities)?;
         export::update_progress(tx, export.id, ExportTaskState::Completed, 1.0, message.as_deref())
-    })?;
-    Ok(())
+    });
+    // Another worker may have deleted the export, and its archive, before this worker uploaded the archive.
+    if ended.is_err() && store.read(|c| export::find(c, export.id))?.is_none() {
+        delete_archives(context, vec![export.id]);
+    }
+    Ok(ended?)
 }
 
 fn keep_archive(partial: &Path, target: &Path) -> std::io::Result<()> {

@@ -1,7 +1,10 @@
 //! Adds media and reindexes. The transaction that starts an indexing task also checks that it is allowed, so that
 //! exactly one of many concurrent requests succeeds.
 
-use std::path::{Path, PathBuf};
+use std::{
+    cell::Cell,
+    path::{Path, PathBuf},
+};
 
 use super::{ServiceError, dataset::check_status};
 use crate::{Deployment, InjectedFailure};
@@ -42,7 +45,8 @@ enum BatchFolder {
 impl Deployment {
     pub(crate) fn reindex(&self, id: DatasetId) -> Result<(), ServiceError> {
         self.require_write_access(&self.require_dataset(id)?)?;
-        self.start_operation(id, IndexingTaskKind::Reindex, false, BatchFolder::None)
+        let (kind, batch) = (IndexingTaskKind::Reindex, BatchFolder::None);
+        self.start_operation(id, kind, false, batch, &Cell::default())
     }
 
     pub(crate) fn require_can_add(&self, id: DatasetId) -> Result<(), ServiceError> {
@@ -108,12 +112,18 @@ impl Deployment {
             }
             origin => BatchFolder::Uploaded(folder, origin),
         };
-        let started =
-            self.start_operation(id, IndexingTaskKind::Addition, request.auto_reindex, batch);
+        let is_ready = Cell::new(false);
+        let started = self.start_operation(
+            id,
+            IndexingTaskKind::Addition,
+            request.auto_reindex,
+            batch,
+            &is_ready,
+        );
         let is_accepted = match &started {
             Ok(()) => true,
             // The response to a commit may have been lost.
-            Err(ServiceError::Unavailable(_) | ServiceError::Failed(_)) => {
+            Err(ServiceError::Unavailable(_) | ServiceError::Failed(_)) if is_ready.get() => {
                 let sources = self.store.read(|c| source::of_dataset(c, id));
                 sources.map_or(true, |all| all.iter().any(|source| source.folder == location))
             }
@@ -135,7 +145,8 @@ impl Deployment {
     ) -> Result<(), ServiceError> {
         self.require_can_add(id)?;
         let batch = BatchFolder::InPlace(self.readable_folder(folder)?, BatchOrigin::InPlace);
-        self.start_operation(id, IndexingTaskKind::Addition, auto_reindex, batch)
+        let kind = IndexingTaskKind::Addition;
+        self.start_operation(id, kind, auto_reindex, batch, &Cell::default())
     }
 
     /// Returns the canonical path of a folder, if this deployment may read the folder.
@@ -154,12 +165,14 @@ impl Deployment {
         if inside && folder.is_dir() { Ok(folder) } else { Err(forbidden()) }
     }
 
+    /// Starts an indexing task. `is_ready` is set when only the commit is missing, whose outcome may remain unknown.
     fn start_operation(
         &self,
         id: DatasetId,
         kind: IndexingTaskKind,
         reindex: bool,
         batch: BatchFolder,
+        is_ready: &Cell<bool>,
     ) -> Result<(), ServiceError> {
         let needed = match kind {
             IndexingTaskKind::Reindex => Operation::Reindex,
@@ -184,7 +197,9 @@ impl Deployment {
                     Some(Batch { source, below: below.map(str::to_owned), origin })
                 }
             };
-            indexing_task::begin(tx, id, kind, batch.as_ref(), reindex).map(Ok)
+            indexing_task::begin(tx, id, kind, batch.as_ref(), reindex)?;
+            is_ready.set(true);
+            Ok(Ok(()))
         })?;
         self.tasks.wake();
         Ok(())

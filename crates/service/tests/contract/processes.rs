@@ -11,6 +11,7 @@ use futures_util::future::join_all;
 use reqwest::StatusCode;
 use secrecy::ExposeSecret as _;
 use serde_json::Value;
+use tessera_media::ingest::disk_quota::DiskQuota;
 use tessera_service::{Deployment, DeploymentSettings};
 use tessera_store::lease;
 use tokio::time::sleep;
@@ -94,6 +95,25 @@ async fn a_worker_runs_what_another_process_accepts() {
     until(&service.place, "lease WHERE task NOT LIKE 'worker/%'", 0).await;
     drop(worker);
     assert_eq!(service.place.count("lease"), 0, "a worker that ends is not counted");
+}
+
+#[tokio::test]
+async fn an_export_waits_for_a_worker_with_space() {
+    let Some(place) = place() else { return };
+    let serving = place.open_with(without_jobs());
+    let indexing = place.open();
+    let dataset = place.add(&serving);
+    until(&place, "dataset WHERE status = 'READY'", 1).await;
+    drop(indexing);
+    let disk = DiskQuota::with_reserve(u64::MAX);
+    let full = place.open_with(DeploymentSettings { disk, ..DeploymentSettings::default() });
+    let service = Service::with_kept_login(place, serving, dataset).await;
+    let export = "/export_context_async?file_name=a&export_format=json";
+    service.good(&service.of_dataset(export)).await;
+    until(&service.place, "export WHERE message LIKE 'waiting, because the archive%'", 1).await;
+    let other = service.place.open();
+    until(&service.place, "export WHERE status = 'COMPLETED'", 1).await;
+    drop((full, other));
 }
 
 #[tokio::test]
