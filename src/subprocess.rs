@@ -21,6 +21,12 @@ use crate::credentials::LOGIN_VARIABLES;
 /// The environment variable with the ID of the process with which a command of `tessera mcp` ends.
 pub(crate) const PARENT_VARIABLE: &str = "TESSERA_PARENT";
 
+/// Whether `tessera mcp` runs this command.
+#[cfg(feature = "local")]
+pub(crate) fn is_called_by_assistant() -> bool {
+    env::var_os(PARENT_VARIABLE).is_some()
+}
+
 /// How long a helper may take. A display or a server that is gone would keep its helper waiting.
 const HELPER_LIMIT: Duration = Duration::from_secs(1);
 const CHECK_INTERVAL: Duration = Duration::from_millis(5);

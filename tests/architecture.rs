@@ -56,8 +56,9 @@ const ROOMS: [Room; 3] = [
         folder: "src",
         table: Some(&[
             ("process_signals", &[]),
-            // A secret may be in a named pipe, and an interrupt has to end its read.
-            ("credentials", &["process_signals"]),
+            // A secret may be in a named pipe, and an interrupt has to end its read. A path in a variable may begin with
+            // the home folder, as in the settings.
+            ("credentials", &["config", "process_signals"]),
             ("subprocess", &["credentials", "custom_command"]),
             ("state", &["config"]),
             ("usecase", &["config", "credentials", "state", "subprocess"]),

@@ -15,6 +15,11 @@ _tessera() {
         rest="${rest#"$word"}"
     done
     COMPREPLY=()
+    # Only the shell knows the values of variables.
+    if [[ ${words[last]} == *\$* ]]; then
+        compopt -o default 2> /dev/null
+        return
+    fi
     while IFS= read -r -d $'\013' candidate; do
         COMPREPLY+=("$candidate")
     done < <(

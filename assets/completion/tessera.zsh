@@ -1,6 +1,8 @@
 #compdef tessera
 # Completes the commands of tessera. The program finds the candidates, and the shell quotes them.
 _tessera() {
+    # Only the shell knows the values of variables.
+    [[ $PREFIX == *\$* ]] && { _files; return }
     # Names of files may contain line breaks, so another character is between the candidates.
     local -a found=("${(@ps:\v:)$(
         _CLAP_IFS=$'\v' _CLAP_COMPLETE_INDEX=$((CURRENT - 1)) TESSERA_COMPLETE=zsh \

@@ -232,6 +232,7 @@ fn parse(mut arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
     })?;
     let matches = dataset_folder::with_folder_option(matches, &arguments, matches_of);
     let mut line = Cli::from_arg_matches(&matches)?;
+    line.global.expand_variables(&matches);
     dataset_folder::replace_dataset_option(&mut line.global, &matches);
     line.global.prefer_typed(&matches);
     Ok(line)

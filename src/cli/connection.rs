@@ -15,14 +15,15 @@ use tessera_wire::preview::LinkForm;
 use crate::cli::prelude::*;
 use crate::{
     cli::{
-        FolderOpening, LocalService, ServiceTarget, dataset_folder::is_path, deployment,
-        messages::write_message, values::IdPrefix,
+        FolderOpening, LocalService, ServiceTarget, deployment,
+        messages::write_message,
+        values::{IdPrefix, is_path},
     },
     state::StateFolder,
     usecase::{
+        dataset_summary::UnreadFiles,
         missing_media::{describe_missing, leave_out_missing},
         run_blocking,
-        unread_files::UnreadFiles,
     },
 };
 

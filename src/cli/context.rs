@@ -71,7 +71,7 @@ impl Context {
         settings: Settings,
         detect_terminal: fn() -> TerminalInfo,
     ) -> Self {
-        let messages = Messages::new(global.quiet, global.verbose);
+        let messages = Messages::new(global.quiet);
         let out = Output::new(&global);
         Self {
             out,

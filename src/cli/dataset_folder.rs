@@ -2,16 +2,16 @@
 //! to a folder if there is one. A plain name refers to a folder only if no deployment is selected, because it may be the
 //! name of a dataset there.
 
-use std::{
-    ffi::OsString,
-    path::{Path, PathBuf},
-};
+use std::{ffi::OsString, path::PathBuf};
 
 use clap::{ArgMatches, FromArgMatches as _};
-use tessera_config::{Settings, is_storage_uri};
+use tessera_config::Settings;
 
-use super::{GlobalOptions, deployment::select_target};
-use crate::usecase::require_source;
+use super::{
+    GlobalOptions,
+    deployment::select_target,
+    values::{is_path, is_source},
+};
 
 /// The arguments that name a dataset. A command has at most one of them.
 pub(super) const DATASET_ARGUMENTS: [&str; 4] = ["dataset", "source", "of", "at"];
@@ -60,24 +60,19 @@ fn dataset_argument(matches: &ArgMatches) -> Option<String> {
 }
 
 fn is_folder(word: &str, matches: &ArgMatches) -> bool {
-    let path = Path::new(word);
     let has_option = matches.value_source("global_folder").is_some();
     if has_option {
         return false;
     }
-    let exists = is_storage_uri(path) || require_source(path).is_ok();
+    let exists = is_source(word);
     // Without a deployment, a path can only be a folder, so the error is about the missing folder.
     (exists && is_path(word)) || ((exists || is_path(word)) && !selects_deployment(matches))
-}
-
-/// Whether a word cannot be the name of a dataset.
-pub(super) fn is_path(word: &str) -> bool {
-    word.contains('/') || [".", ".."].contains(&word)
 }
 
 /// Whether the options, the environment or the settings select a deployment. Wrong settings are reported later.
 fn selects_deployment(matches: &ArgMatches) -> bool {
     let Ok(mut global) = GlobalOptions::from_arg_matches(matches) else { return true };
+    global.expand_variables(matches);
     global.prefer_typed(matches);
     let Ok(settings) = Settings::load(&global.sources()) else { return true };
     !matches!(select_target(&global, &settings), Ok(None))

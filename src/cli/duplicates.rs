@@ -12,7 +12,7 @@ use tessera_model::Fraction;
 use crate::cli::prelude::*;
 use crate::{
     cli::{
-        media::{AnnotationOptions, LinkChoice, carry_out_and_report, target_layout},
+        media::{AnnotationOptions, carry_out_and_report, link_kind_parser, target_layout},
         messages::format_bytes,
         search,
     },
@@ -46,8 +46,8 @@ pub struct DuplicatesOptions {
     )]
     move_to: Option<PathBuf>,
     /// Replace the other images by links to the kept one, hard or reflink, if they have the same bytes.
-    #[arg(long, value_name = "KIND", requires = "keep", hide_possible_values = true)]
-    link: Option<LinkChoice>,
+    #[arg(long, value_name = "KIND", value_parser = link_kind_parser(), requires = "keep", hide_possible_values = true)]
+    link: Option<LinkKind>,
     #[command(flatten)]
     annotations: AnnotationOptions,
     /// Open the interface, and review the groups there.
@@ -69,14 +69,14 @@ pub async fn run(context: &Context, options: DuplicatesOptions) -> CliResult {
 
 impl DuplicatesOptions {
     fn action(&self) -> CliResult<Option<FileAction>> {
-        if self.link == Some(LinkChoice::Symbolic) {
+        if self.link == Some(LinkKind::Symbolic) {
             let message = "--link takes hard or reflink; a symbolic link would not be indexed";
             return Err(CliError::usage(message));
         }
         if let Some(to) = &self.move_to {
             return Ok(Some(FileAction::Move(target_layout(to, true)?)));
         }
-        let link = self.link.map(|kind| FileAction::Replace(LinkKind::from(kind)));
+        let link = self.link.map(FileAction::Replace);
         Ok(link.or_else(|| self.trash.then_some(FileAction::Trash)))
     }
 
@@ -89,7 +89,7 @@ impl DuplicatesOptions {
         let sets = run_blocking(move || similar.similar(id, min)).await?;
         let rule = self.keep.clone().unwrap_or(KeepRule::Largest);
         let mut groups = decide(&sets, &rule, self.identical);
-        if self.link == Some(LinkChoice::Hard) {
+        if self.link == Some(LinkKind::Hard) {
             groups = without_linked(groups);
         }
         describe(context, &groups);

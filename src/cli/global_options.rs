@@ -1,14 +1,24 @@
 //! Defines the options of every command. No option takes a secret, because other users can read a
 //! command line.
 
-use std::{ffi::OsString, path::PathBuf, time::Duration};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use clap::{
     Arg, ArgMatches, Args, ColorChoice, ValueEnum, builder::BoolishValueParser, parser::ValueSource,
 };
-use tessera_config::{DeploymentKind, GraphicsChoice, Sources, ThemeChoice, user_config_file};
+use tessera_config::{
+    DeploymentKind, GraphicsChoice, Sources, ThemeChoice, expand_home, user_config_file,
+};
 
-use crate::cli::{CliError, CliResult, output::jq, values::absolute_path};
+use crate::cli::{
+    CliError, CliResult,
+    output::jq,
+    values::{absolute_path, is_path, is_source},
+};
 
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Options of every command")]
@@ -152,8 +162,18 @@ impl GlobalOptions {
     /// environment.
     pub fn validate(&self) -> CliResult<()> {
         let usage = |message: &str| Err(CliError::usage(message));
-        if self.folder.is_some() && (self.profile.is_some() || self.base_url.is_some()) {
-            return usage("--folder takes the place of --profile and --base-url; give only one");
+        if let Some(folder) = self.folder.as_deref().map(Path::display) {
+            if self.profile.is_some() || self.base_url.is_some() {
+                return usage(&format!(
+                    "the folder {folder} takes the place of --profile and --base-url; give only one"
+                ));
+            }
+            let dataset = self.dataset_argument.as_ref().or(self.dataset.as_ref());
+            if let Some(second) = dataset.filter(|it| is_path(it) && is_source(it)) {
+                return usage(&format!(
+                    "{folder} and {second} are two folders, and this command takes only one"
+                ));
+            }
         }
         if self.base_url.is_some() && self.kind.is_none() {
             return usage("--base-url needs --kind hosted (with login) or --kind onprem (without)");
@@ -173,6 +193,18 @@ impl GlobalOptions {
             );
         }
         Ok(())
+    }
+
+    /// Expands `~/` in paths of variables, because a shell does not in quotes, and a service manager never does.
+    pub(super) fn expand_variables(&mut self, matches: &ArgMatches) {
+        let is_variable = |id| matches.value_source(id) == Some(ValueSource::EnvVariable);
+        if is_variable("config") {
+            self.config = self.config.take().map(expand_home);
+        }
+        if is_variable("global_dataset") {
+            let expanded = self.dataset.take().map(|word| expand_home(word.into()));
+            self.dataset = expanded.map(|path| path.to_string_lossy().into_owned());
+        }
     }
 
     /// Lets typed options override the environment. A folder drops the profile, the address and the dataset, a typed

@@ -52,9 +52,11 @@ const LIMITS: &[&str] = &[
     "max_bright",
     "max_outliers",
     "max_mislabels",
+    "max_unreadable",
     "require_captions",
     "require_labels",
     "min_media",
+    "no_leaks",
 ];
 const CONTENT: &[&str] = &["selection", "caption", "max_score", "labels", "tags", "vql"];
 
@@ -415,6 +417,13 @@ fn options_and_positionals(
             Some(long) if argument["type"] == "flag" => {
                 let is_set = value.as_bool().ok_or_else(wrong)?;
                 words.extend(is_set.then(|| long.to_owned()));
+            }
+            // The option takes two values, even those that begin with a hyphen.
+            Some(long) if key == "no_leaks" => {
+                let (pairs, []) = texts.as_chunks::<2>() else { return Err(wrong()) };
+                for [a, b] in pairs {
+                    words.extend([long, a, b].map(str::to_owned));
+                }
             }
             Some(long) => words.extend(texts.iter().map(|text| format!("{long}={text}"))),
             None => positionals.extend(texts),

@@ -28,7 +28,6 @@ const DEFAULT_WIDTH: usize = 80;
 #[derive(Clone, Copy, Debug)]
 pub struct Messages {
     quiet: bool,
-    verbose: bool,
     /// Whether standard error is a terminal, in which lines can be overwritten.
     terminal: bool,
 }
@@ -39,14 +38,13 @@ pub fn is_capable_terminal() -> bool {
 }
 
 impl Messages {
-    pub fn new(quiet: bool, verbose: bool) -> Self {
-        let terminal = io::stderr().is_terminal();
-        Self { quiet, verbose, terminal: terminal && is_capable_terminal() }
+    pub fn new(quiet: bool) -> Self {
+        Self { quiet, terminal: io::stderr().is_terminal() && is_capable_terminal() }
     }
 
     /// Returns messages that print only warnings.
     pub fn quiet() -> Self {
-        Self::new(true, false)
+        Self::new(true)
     }
 
     pub fn info(self, message: impl AsRef<str>) {
@@ -58,13 +56,6 @@ impl Messages {
     /// Prints a warning, even with `--quiet`.
     pub fn warn(self, message: impl AsRef<str>) {
         self.write_line(&format!("warning: {}", message.as_ref()));
-    }
-
-    /// Prints a message if `--verbose` is given.
-    pub fn debug(self, message: impl AsRef<str>) {
-        if self.verbose {
-            self.write_line(message.as_ref());
-        }
     }
 
     pub fn is_terminal(self) -> bool {

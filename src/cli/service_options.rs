@@ -39,19 +39,16 @@ pub struct SharedStorage {
     pub bucket: Option<String>,
 }
 
-#[derive(Debug, Args)]
-pub struct StoreInitOptions {
-    #[command(flatten)]
-    pub store: StoreOptions,
-    /// Let the next process choose the bucket and the model that all processes of the store must have.
-    #[arg(long)]
-    pub reset_settings: bool,
-}
-
 #[derive(Debug, Subcommand)]
 pub enum StoreCommand {
     /// Create the tables of a store, or update them to this version.
-    Init(StoreInitOptions),
+    Init {
+        #[command(flatten)]
+        store: StoreOptions,
+        /// Let the next process choose the bucket and the model that all processes of the store must have.
+        #[arg(long)]
+        reset_settings: bool,
+    },
     /// Show the versions and the size of a store.
     Status(StoreOptions),
     /// Replace the login of a service, and revoke the links that it has given out.

@@ -20,7 +20,7 @@ use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
 use crate::cli::keyboard;
 use crate::cli::prelude::*;
-use crate::process_signals::blocking_read;
+use crate::{process_signals::blocking_read, usecase::require_source};
 
 /// Parses a polling interval. A very short interval is rejected, because it would burden the
 /// service.
@@ -151,13 +151,27 @@ pub fn similar_folder(missing: &Path) -> Option<PathBuf> {
     Some(parent.join(best.1))
 }
 
+/// Returns the end of a sentence about a missing folder, which asks for a similar one.
+pub fn did_you_mean(missing: &Path) -> Option<String> {
+    similar_folder(missing).map(|it| format!("; did you mean {}?", it.display()))
+}
+
+/// Whether a word in the place of a dataset cannot be the name of one.
+pub fn is_path(word: &str) -> bool {
+    word.contains('/') || [".", ".."].contains(&word)
+}
+
+/// Whether there is a folder or an archive at a path.
+pub fn is_source(path: &str) -> bool {
+    is_storage_uri(path.as_ref()) || require_source(path.as_ref()).is_ok()
+}
+
 /// Returns the error of a folder of this machine that does not exist.
 pub fn missing_folder(folder: &Path) -> Option<CliError> {
     if is_storage_uri(folder) || folder.exists() {
         return None;
     }
-    let similar = similar_folder(folder).map(|it| format!("; did you mean {}?", it.display()));
-    let similar = similar.unwrap_or_else(|| "; check the path".to_owned());
+    let similar = did_you_mean(folder).unwrap_or_else(|| "; check the path".to_owned());
     Some(CliError::usage(format!("the folder {} does not exist{similar}", folder.display())))
 }
 

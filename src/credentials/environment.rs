@@ -10,6 +10,7 @@ use std::{
 
 use secrecy::{SecretString, zeroize::Zeroizing};
 use tessera_client::BaseUrl;
+use tessera_config::expand_home;
 use tessera_wire::text_encoding::decode_text;
 
 use super::{SecretOwner, secret_access::SecretAccess};
@@ -104,7 +105,7 @@ impl EnvironmentLoginPermission {
     /// Returns the secret and the variable that contains it.
     pub fn secret(self) -> Result<Option<(SecretString, &'static str)>, String> {
         if let Some(path) = nonempty_variable(SECRET_FILE_VARIABLE)? {
-            let secret = read_secret_file(Path::new(path.as_str()))
+            let secret = read_secret_file(&expand_home(path.as_str().into()))
                 .map_err(|reason| format!("{SECRET_FILE_VARIABLE}: {reason}"))?;
             return Ok(Some((secret, SECRET_FILE_VARIABLE)));
         }

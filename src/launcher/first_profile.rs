@@ -1,7 +1,5 @@
 //! Runs the welcome screen, and saves the profile that is created there.
 
-use std::path::Path;
-
 use super::{Launcher, target::LaunchTarget, terminal_error, watch_once};
 use tessera::{
     cli::{self, CliError},
@@ -38,7 +36,9 @@ impl Launcher {
         let (name, needs_consent) = usecase::preferred_place(&usecase::open_secrets());
         let mut state = Welcome::new(error).with_recent(recent, cli::timestamp_now().as_secs());
         state.secret_place = SecretPlace { name, needs_consent };
-        let reach = |candidate| Box::pin(test_connection(candidate)) as _;
+        let reach = |candidate| {
+            Box::pin(async { test_connection(candidate).await.map_err(|error| error.message) }) as _
+        };
         let signals = watch_once(&mut self.signals)?;
         let theme = &self.settings.ui.theme;
         let running = runtime::welcome_loop::run(&self.options, signals, theme, state, reach);
@@ -81,37 +81,34 @@ impl Launcher {
 /// other working directories.
 async fn test_connection(
     candidate: Box<CandidateProfile>,
-) -> Result<Box<CandidateProfile>, String> {
-    let prepared = tokio::task::spawn_blocking(move || prepare(candidate)).await;
-    let candidate = prepared.unwrap_or_else(|error| Err(error.to_string()))?;
+) -> Result<Box<CandidateProfile>, CliError> {
+    let candidate = usecase::run_blocking(move || prepare(candidate)).await?;
     if let DeploymentConfig::Local { folder, .. } = &candidate.profile.deployment {
         if tessera_config::is_storage_uri(folder) {
-            cli::check_storage_folder(folder).await.map_err(|error| error.message)?;
+            cli::check_storage_folder(folder).await?;
         }
         return Ok(candidate);
     }
     let secrets = usecase::open_secrets().ok();
     let secret = candidate.secret.clone();
-    let client = cli::profile_client(&candidate.profile, secret, secrets.as_ref())
-        .map_err(|error| error.message)?;
-    client.list_datasets().await.map_err(|failure| failure.to_string())?;
+    let client = cli::profile_client(&candidate.profile, secret, secrets.as_ref())?;
+    client.list_datasets().await?;
     Ok(candidate)
 }
 
 /// Reads the secret and makes paths absolute. Checks the folder of a local deployment.
-fn prepare(mut candidate: Box<CandidateProfile>) -> Result<Box<CandidateProfile>, String> {
-    let absolute = |path: &Path| cli::absolute_path(path).map_err(|error| error.message);
+fn prepare(mut candidate: Box<CandidateProfile>) -> Result<Box<CandidateProfile>, CliError> {
     if let Some(file) = &candidate.secret_file {
-        candidate.secret = Some(read_secret_file(file)?);
+        candidate.secret = Some(read_secret_file(file).map_err(CliError::usage)?);
     }
     let Profile { deployment, options, .. } = &mut candidate.profile;
     if let Some(file) = &mut options.ca_file {
-        *file = absolute(file)?;
+        *file = cli::absolute_path(file)?;
     }
     if let DeploymentConfig::Local { folder, .. } = deployment {
-        *folder = absolute(folder)?;
+        *folder = cli::absolute_path(folder)?;
         if !tessera_config::is_storage_uri(folder) {
-            require_source(folder)?;
+            require_source(folder).map_err(CliError::usage)?;
         }
     }
     Ok(candidate)

@@ -75,8 +75,7 @@ struct ViewFields {
 }
 
 fn write_filters<S: Serializer>(filters: &[Filter], serializer: S) -> Result<S::Ok, S::Error> {
-    let filters = serde_json::from_str::<Value>(&vql::write(filters));
-    filters.map_err(serde::ser::Error::custom)?.serialize(serializer)
+    vql::to_json(filters).serialize(serializer)
 }
 
 fn read_filters<'de, D: Deserializer<'de>>(filters: D) -> Result<Vec<Filter>, D::Error> {

@@ -9,7 +9,6 @@ use tokio::task::spawn_blocking;
 
 pub mod check;
 mod cluster_members;
-mod create_profile;
 pub mod dataset_summary;
 pub mod file_actions;
 mod import_key_pair;
@@ -17,14 +16,15 @@ pub mod leaks;
 pub mod media_rows;
 pub mod missing_media;
 pub mod models;
+mod profiles;
 pub mod split;
-mod stored_login;
-pub mod unread_files;
 
 pub use cluster_members::{MemberReader, WantedMembers};
-pub use create_profile::{NewProfile, check_value, create_profile, require_source};
 pub use import_key_pair::{IssueError, IssuedKeyPair, KeyPairOwner, SaveError, issue_key_pair};
-pub use stored_login::{SecretSource, find_secret, open_secrets, preferred_place, secret_location};
+pub use profiles::{
+    NewProfile, SecretSource, check_value, create_profile, find_secret, open_secrets,
+    preferred_place, require_source, secret_location,
+};
 
 /// Runs blocking work on a blocking thread. A panic becomes an internal error. The work is boxed, because the compiler
 /// would otherwise generate the tasks of the runtime once for every caller.

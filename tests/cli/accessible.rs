@@ -78,9 +78,7 @@ fn a_dataset_opens_as_the_settings_say() {
 fn a_profile_opens_its_own_folder_after_another_one_was_open() {
     let (home, pictures) = super::home();
     let home = home.path();
-    let dogs = home.join("dogs");
-    fs::create_dir(&dogs).unwrap();
-    super::picture(&dogs.join("dog.png"));
+    let dogs = super::picture_folder(home, "dogs", &["dog.png"]);
     let [pictures, dogs] = [&pictures, &dogs].map(|folder| folder.to_str().unwrap());
     let add = ["profile", "add", "mine", "--kind", "local", "--folder", dogs];
     assert_eq!(super::run(home, &add).0, 0);

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tessera_model::pseudorandom::mix64;
 use tessera_store::{Store, export};
 
-use super::{outcome, replayed::replay_section, run, serve, tessera};
+use super::{documented::replay_section, outcome, run, serve, tessera};
 
 /// Paints a picture of 8 x 6 plain fields, which are different for each number.
 fn paint(number: u32) -> RgbImage {
@@ -30,6 +30,13 @@ fn paint(number: u32) -> RgbImage {
 /// in `train`, of which one is in `train`, too. Most pictures in `train` have a label and a caption.
 pub(super) fn photographs() -> tempfile::TempDir {
     photographs_times(1)
+}
+
+/// Creates a home like [`photographs`], and returns it with its folder.
+fn photographs_in_folder() -> (tempfile::TempDir, String) {
+    let home = photographs();
+    let folder = home.path().join("photos").to_str().unwrap().to_owned();
+    (home, folder)
 }
 
 /// Creates a home like [`photographs`], with this number of times as many pictures of each kind.
@@ -78,10 +85,8 @@ fn document(home: &Path, arguments: &[&str]) -> Value {
 
 #[test]
 fn a_report_counts_and_shows_what_a_dataset_contains() {
-    let home = photographs();
-    let home = home.path();
-    let folder = home.join("photos");
-    let folder = folder.to_str().unwrap();
+    let (home, folder) = photographs_in_folder();
+    let (home, folder) = (home.path(), folder.as_str());
     let report = document(home, &["report", folder]);
     assert_eq!((&report["images"], &report["with_caption"]), (&32.into(), &24.into()));
     assert_eq!(report["labels"], serde_json::json!({"common": 18, "rare": 6}));
@@ -136,10 +141,8 @@ fn a_report_says_which_pictures_it_lacks() {
 
 #[test]
 fn an_interrupted_report_cancels_its_export() {
-    let home = photographs();
-    let home = home.path();
-    let folder = home.join("photos");
-    let folder = folder.to_str().unwrap();
+    let (home, folder) = photographs_in_folder();
+    let (home, folder) = (home.path(), folder.as_str());
     document(home, &["report", folder]);
     // The service runs the exports of all processes.
     let _serving = serve(home, &[folder, "--no-auth", "--slow-progress", "600"]);
@@ -266,10 +269,8 @@ fn checks_fail_with_their_own_exit_code() {
 
 #[test]
 fn a_selection_of_clusters_is_no_part_of_a_check() {
-    let home = photographs();
-    let home = home.path();
-    let folder = home.join("photos");
-    let folder = folder.to_str().unwrap();
+    let (home, folder) = photographs_in_folder();
+    let (home, folder) = (home.path(), folder.as_str());
     let at = ["--folder", folder];
     let browse = ["search", "browse", "--jq", ".clusters[0].cluster_id"];
     let cluster = run(home, &[&browse[..], &at].concat()).1;
@@ -345,10 +346,8 @@ fn findings(sarif: &Value) -> Vec<(&str, usize)> {
 
 #[test]
 fn near_duplicates_never_cross_the_sets_of_a_split() {
-    let home = photographs();
-    let home = home.path();
-    let folder = home.join("photos");
-    let folder = folder.to_str().unwrap();
+    let (home, folder) = photographs_in_folder();
+    let (home, folder) = (home.path(), folder.as_str());
     let leaks = document(home, &["dataset", "leaks", "train", "val", folder]);
     let second: Vec<&Value> =
         leaks["groups"].as_array().unwrap().iter().map(|group| &group["b"][0]["path"]).collect();
@@ -488,10 +487,8 @@ fn a_folder_becomes_sets_for_a_training() {
 
 #[test]
 fn the_most_different_media_are_one_of_each_group() {
-    let home = photographs();
-    let home = home.path();
-    let folder = home.join("photos");
-    let folder = folder.to_str().unwrap();
+    let (home, folder) = photographs_in_folder();
+    let (home, folder) = (home.path(), folder.as_str());
     let chosen = document(home, &["dataset", "diverse", "29", folder]);
     let path = |item: &Value| item["path"].as_str().unwrap().to_owned();
     let paths: BTreeSet<String> = chosen["media"].as_array().unwrap().iter().map(path).collect();

@@ -186,7 +186,7 @@ async fn the_login_in_the_environment_is_sent_to_its_service_only() {
     let logins = [
         ("TESSERA_TOKEN", "canary"),
         ("TESSERA_API_SECRET", "canary"),
-        ("TESSERA_API_SECRET_FILE", secret_file.to_str().unwrap()),
+        ("TESSERA_API_SECRET_FILE", "~/secret"),
     ];
     let names = [
         None,

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tessera_testing::scripted::{Reply, ScriptedServer};
 
-use super::{Serving, outcome, piped, run, serve, tessera};
+use super::{Serving, outcome, picture_folder, piped, run, serve, tessera};
 
 const VANS: usize = 15;
 const ALL: usize = 18;
@@ -217,9 +217,7 @@ fn counts_are_of_media_items() {
 #[test]
 fn a_folder_takes_the_place_of_a_profile() {
     let world = World::new();
-    let other = world.home.path().join("other");
-    fs::create_dir(&other).unwrap();
-    super::picture(&other.join("only.png"));
+    let other = picture_folder(world.home.path(), "other", &["only.png"]);
     let other = other.to_str().unwrap();
     let name = |out: &str| json_of(out)["display_name"].as_str().unwrap_or_default().to_owned();
     let (code, out, err) = world.ask(&["dataset", "show", "--json"]);
@@ -232,7 +230,7 @@ fn a_folder_takes_the_place_of_a_profile() {
     assert_eq!(code, 0, "{err}");
     let (code, _, err) = world.ask(&["dataset", "show", "--profile", "x"]);
     assert_eq!(code, 2, "{err}");
-    assert!(err.contains("--folder takes the place of --profile"), "{err}");
+    assert!(err.contains("takes the place of --profile and --base-url"), "{err}");
     let (code, _, err) = world.ask(&["open", other]);
     assert_eq!(code, 2, "{err}");
     let missing = ["dataset", "list", "--folder", "/nonexistent/folder"];

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use tessera_testing::scripts::write_script;
 
-use super::{outcome, run, tessera};
+use super::{outcome, picture_folder, run, tessera};
 
 /// Creates a home folder with this settings file.
 pub(super) fn home(settings: &str) -> tempfile::TempDir {
@@ -111,6 +111,18 @@ fn a_theme_without_a_file_is_reported() {
     fs::write(home.path().join("tessera/themes/purple.toml"), theme).unwrap();
     let (code, _, err) = run(home.path(), &["config", "validate"]);
     assert_eq!(code, 0, "{err}");
+}
+
+#[test]
+fn a_model_without_its_files_is_reported() {
+    let home = home("model = '~/nowhere'\n");
+    let (code, out, _) =
+        run(home.path(), &["config", "validate", "--jq", ".diagnostics[].message"]);
+    let message = "`model`: ~/nowhere has no model; `tessera model list` lists the models, and `none` chooses none";
+    assert_eq!((code, out.trim()), (2, message));
+    let (code, _, err) = run(home.path(), &["config", "set", "model", "none"]);
+    assert!(code == 0 && !err.contains("warning"), "{err}");
+    assert_eq!(run(home.path(), &["config", "validate"]).0, 0);
 }
 
 #[test]
@@ -224,6 +236,24 @@ fn the_schema_describes_every_key() {
 }
 
 #[test]
+fn the_home_folder_is_expanded_in_variables() {
+    let (home, folder) = super::home();
+    fs::write(home.path().join("other.toml"), "[ui]\ntheme = 'light'\n").unwrap();
+    let ask = |arguments: &[&str]| {
+        let mut command = tessera(home.path(), arguments);
+        command.env("TESSERA_CONFIG", "~/other.toml").env("TESSERA_DATASET", "~/pictures");
+        let (code, out, err) = outcome(&mut command);
+        assert_eq!(code, 0, "{err}");
+        out
+    };
+    assert_eq!(ask(&["config", "get", "ui.theme"]), "light\n");
+    assert_eq!(
+        ask(&["search", "browse", "--paths"]).trim(),
+        folder.join("a.png").to_str().unwrap()
+    );
+}
+
+#[test]
 fn options_override_the_environment() {
     let home = home("[profiles.p]\nkind = 'onprem'\nbase_url = 'http://127.0.0.1:1'\n");
     let ask = |variables: &[(&str, &str)], more: &[&str]| {
@@ -259,9 +289,7 @@ fn init_makes_the_first_profile_without_questions() {
     assert!(!settings(home).contains("canary") && settings(home).contains("ak_1"));
     assert!(!home.join("tessera/secrets.toml").exists(), "the secret stays where it is");
 
-    let pictures = home.join("pictures");
-    fs::create_dir(&pictures).unwrap();
-    super::picture(&pictures.join("a.png"));
+    let pictures = picture_folder(home, "pictures", &["a.png"]);
     let (code, _, err) = run(home, &["init", "--local", pictures.to_str().unwrap()]);
     assert_eq!(code, 0, "{err}");
     let (code, out, err) = run(home, &["-p", "pictures", "dataset", "list"]);

@@ -5,7 +5,7 @@ use std::{fs, sync::LazyLock};
 
 use serde_json::{Map, Value};
 
-use super::{picture, run, serve};
+use super::{picture_folder, run, serve};
 
 const DOCUMENTS: &str = include_str!("../../assets/documents.json");
 static SCHEMAS: LazyLock<Map<String, Value>> =
@@ -109,8 +109,7 @@ fn is_a(kind: &Value, value: &Value) -> bool {
 fn remaining_documents_match_their_schemas() {
     let home = tempfile::tempdir().unwrap();
     let home = home.path();
-    fs::create_dir(home.join("birds")).unwrap();
-    picture(&home.join("birds/a.png"));
+    picture_folder(home, "birds", &["a.png"]);
     let data = home.join("served");
     let [birds, data] = [&home.join("birds"), &data].map(|path| path.to_str().unwrap().to_owned());
     let serving = serve(home, &[&birds, "--data", &data, "--no-auth"]);

@@ -12,7 +12,7 @@ use std::{
 use rustix::process::{Pid, Signal, kill_process};
 use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 
-use super::{outcome, picture, started, tessera};
+use super::{outcome, picture, picture_folder, started, tessera};
 
 const CALLS: &str = "trace=openat,mkdir,mkdirat,write,writev,pwrite64,ftruncate,fsync,fdatasync,sendto,\
                      sendmsg,rename,renameat,renameat2,link,linkat,unlink,unlinkat,rmdir,exit_group";
@@ -265,8 +265,7 @@ async fn what_commands_report_is_on_disk() {
     }
     let home = tempfile::tempdir().unwrap();
     let home = home.path();
-    fs::create_dir(home.join("pictures")).unwrap();
-    picture(&home.join("pictures/a.png"));
+    picture_folder(home, "pictures", &["a.png"]);
     assert_durable(home, &tessera(home, &["config", "set", "ui.theme", "dark"]), None);
 
     let folder = home.join("pictures");

@@ -15,15 +15,12 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 
-use super::{Serving, outcome, picture, run, serve, tessera};
+use super::{Serving, outcome, picture, picture_folder, run, serve, tessera};
 
 /// Starts a service over two pictures, and creates a working folder.
 fn world(options: &[&str]) -> (TempDir, Serving) {
     let home = tempfile::tempdir().unwrap();
-    let folder = home.path().join("pictures");
-    fs::create_dir(&folder).unwrap();
-    picture(&folder.join("a.png"));
-    picture(&folder.join("b.png"));
+    let folder = picture_folder(home.path(), "pictures", &["a.png", "b.png"]);
     let serving = serve(home.path(), &[&[folder.to_str().unwrap(), "--no-auth"], options].concat());
     assert_eq!(serving.indexed()["status_new"], "READY");
     (home, serving)

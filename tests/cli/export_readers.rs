@@ -9,7 +9,7 @@ use std::{
     process::Command,
 };
 
-use super::{Serving, outcome, picture, serve, tessera};
+use super::{Serving, outcome, picture, picture_folder, serve, tessera};
 
 const DOCUMENT: &str = include_str!("../../docs/exports.md");
 const ANNOTATION_CHECKS: &str =
@@ -59,6 +59,16 @@ fn run_python(python: &Path, home: &Path, arguments: &[&str]) -> String {
     out
 }
 
+/// Exports the pictures in a format, and extracts the archive into a folder.
+fn export(serving: &Serving, home: &Path, format: &str, folder: &str) {
+    let start = ["export", "start", "photos", "--format", format, "--images"];
+    let name = folder.rsplit('/').next().unwrap();
+    let options = ["--name", name, "--download", ".", "--extract", folder];
+    let start = [&start[..], &options].concat();
+    let (code, _, err) = outcome(serving.asked(home, &start).current_dir(home));
+    assert_eq!(code, 0, "{format}: {err}");
+}
+
 #[test]
 fn other_tools_read_exports() {
     let Some(python) = python() else { return };
@@ -68,11 +78,7 @@ fn other_tools_read_exports() {
     for format in ["parquet", "json"] {
         // `datasets` takes names such as `parquet` for its own modules.
         let name = format!("photos-{format}");
-        let start = ["export", "start", "photos", "--format", format, "--images", "--name", &name];
-        let options = ["--download", ".", "--extract", &name];
-        let start = [&start[..], &options].concat();
-        let (code, _, err) = outcome(serving.asked(home, &start).current_dir(home));
-        assert_eq!(code, 0, "{err}");
+        export(&serving, home, format, &name);
         let report = run_python(&python, home, &[CHECKS, &name]);
         assert!(report.ends_with("28 images\n"), "{report}");
     }
@@ -101,12 +107,7 @@ fn other_tools_read_the_formats_of_annotations() {
     let formats =
         ["coco", "yolo", "yolo-segment", "voc", "csv", "imagefolder", "webdataset", "hf-parquet"];
     for format in formats {
-        let start = ["export", "start", "photos", "--format", format, "--images", "--name", format];
-        let target = format!("formats/{format}");
-        let options = ["--download", ".", "--extract", &target];
-        let start = [&start[..], &options].concat();
-        let (code, _, err) = outcome(serving.asked(home, &start).current_dir(home));
-        assert_eq!(code, 0, "{format}: {err}");
+        export(&serving, home, format, &format!("formats/{format}"));
     }
     let report = run_python(&python, home, &[ANNOTATION_CHECKS, "formats"]);
     assert!(report.ends_with("28 images\n"), "{report}");
@@ -173,9 +174,7 @@ fn the_documented_examples_work() {
 fn the_python_package_searches_checks_and_exports() {
     let Some(python) = python() else { return };
     let home = tempfile::tempdir().unwrap();
-    let folder = home.path().join("photos");
-    std::fs::create_dir(&folder).unwrap();
-    picture(&folder.join("a.png"));
+    let folder = picture_folder(home.path(), "photos", &["a.png"]);
     image::RgbImage::from_fn(40, 30, |x, y| {
         image::Rgb([if (x / 5 + y / 5) % 2 == 0 { 250 } else { 10 }; 3])
     })

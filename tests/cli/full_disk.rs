@@ -198,41 +198,44 @@ fn a_command_that_can_open_too_few_files_ends_with_a_sentence() {
 }
 
 /// A small file system in memory, which is unmounted on drop.
-struct SmallDisk<'a>(&'a Path);
+struct SmallDisk(tempfile::TempDir);
 
-impl<'a> SmallDisk<'a> {
+impl SmallDisk {
     /// Mounts the file system. Returns `None` and prints the reason if this user may not mount one.
     #[expect(clippy::print_stdout, reason = "who runs the tests should know what was not tested")]
-    fn mount(path: &'a Path) -> Option<Self> {
-        fs::create_dir(path).unwrap();
+    fn mount() -> Option<Self> {
+        let disk = Self(tempfile::tempdir().unwrap());
         let mounted = Command::new("mount")
             .args(["-t", "tmpfs", "-o", "size=16m,mode=700", "tmpfs"])
-            .arg(path)
+            .arg(disk.path())
             .stderr(Stdio::null())
             .status();
         if !mounted.is_ok_and(|status| status.success()) {
             println!("skipped: a file system cannot be mounted here");
             return None;
         }
-        Some(Self(path))
+        Some(disk)
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
     }
 }
 
-impl Drop for SmallDisk<'_> {
+impl Drop for SmallDisk {
     fn drop(&mut self) {
         // The lazy option is needed, because a service that failed may still be running.
-        let _ = Command::new("umount").arg("-l").arg(self.0).status();
+        let _ = Command::new("umount").arg("-l").arg(self.path()).status();
     }
 }
 
 #[tokio::test]
 async fn a_full_disk_fails_writes_and_no_reads_and_a_read_only_one_is_refused() {
-    let parent = tempfile::tempdir().unwrap();
-    let data = parent.path().join("data");
-    let Some(_disk) = SmallDisk::mount(&data) else { return };
-    let world = world_with_data(&data).await;
+    let Some(disk) = SmallDisk::mount() else { return };
+    let data = disk.path();
+    let world = world_with_data(data).await;
     let page = world.page().await;
-    let filler = fill(&data);
+    let filler = fill(data);
     world.assert_only_reads_work(&page).await;
     // Truncating frees the space at once. A child of another test may still have the file open, if it has not executed
     // its program yet.
@@ -244,7 +247,7 @@ async fn a_full_disk_fails_writes_and_no_reads_and_a_read_only_one_is_refused() 
     let World { home, mut serving, .. } = world;
     serving.0.kill().unwrap();
     serving.0.wait().unwrap();
-    let remounted = Command::new("mount").args(["-o", "remount,ro"]).arg(&data).status().unwrap();
+    let remounted = Command::new("mount").args(["-o", "remount,ro"]).arg(data).status().unwrap();
     assert!(remounted.success());
     let pictures = home.path().join("pictures");
     let (code, out, err) =
@@ -255,13 +258,12 @@ async fn a_full_disk_fails_writes_and_no_reads_and_a_read_only_one_is_refused() 
 
 #[tokio::test]
 async fn an_index_that_cannot_be_opened_on_a_full_disk_names_the_disk() {
-    let parent = tempfile::tempdir().unwrap();
-    let data = parent.path().join("data");
-    let Some(_disk) = SmallDisk::mount(&data) else { return };
-    let World { home, mut serving, .. } = world_with_data(&data).await;
+    let Some(disk) = SmallDisk::mount() else { return };
+    let data = disk.path();
+    let World { home, mut serving, .. } = world_with_data(data).await;
     kill_process(Pid::from_child(&serving.0), Signal::TERM).unwrap();
     serving.0.wait().unwrap();
-    fill(&data);
+    fill(data);
     let pictures = home.path().join("pictures");
     let (code, out, err) =
         run(home.path(), &["serve", pictures.to_str().unwrap(), "--data", data.to_str().unwrap()]);
@@ -297,16 +299,15 @@ impl World {
 
 #[tokio::test]
 async fn work_on_a_full_disk_continues_when_there_is_space_and_nothing_is_ready_meanwhile() {
-    let parent = tempfile::tempdir().unwrap();
-    let data = parent.path().join("data");
-    let Some(_disk) = SmallDisk::mount(&data) else { return };
-    let world = world_with_data(&data).await;
+    let Some(disk) = SmallDisk::mount() else { return };
+    let data = disk.path();
+    let world = world_with_data(data).await;
     let more = world.home.path().canonicalize().unwrap().join("pictures/more");
     fs::create_dir(&more).unwrap();
     for number in 0..200 {
         fs::write(more.join(format!("{number}.png")), picture(5_000 + number)).unwrap();
     }
-    let filler = fill(&data);
+    let filler = fill(data);
     // The operation can be accepted, but its pictures cannot be stored.
     let space = 256 << 10;
     filler.set_len(filler.metadata().unwrap().len() - space).unwrap();
@@ -338,26 +339,24 @@ async fn work_on_a_full_disk_continues_when_there_is_space_and_nothing_is_ready_
 
 #[test]
 fn a_command_that_waits_for_a_full_disk_says_so_and_keeps_its_time_limit() {
-    let parent = tempfile::tempdir().unwrap();
-    let (home, pictures) = (parent.path().join("home"), parent.path().join("pictures"));
-    let Some(_disk) = SmallDisk::mount(&home) else { return };
-    fs::create_dir(&pictures).unwrap();
+    let Some(disk) = SmallDisk::mount() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (home, pictures) = (disk.path(), folder.path());
     for number in 0..20 {
         fs::write(pictures.join(format!("{number}.png")), picture(number)).unwrap();
     }
-    let filler = fill(&home);
+    let filler = fill(home);
     filler.set_len(filler.metadata().unwrap().len() - (600 << 10)).unwrap();
     let report = ["report", pictures.to_str().unwrap(), "--timeout", "10s"];
-    let (code, out, err) = run(&home, &report);
+    let (code, out, err) = run(home, &report);
     assert_eq!((code, out.as_str()), (124, ""), "{err}");
     assert!(err.contains("The disk of the index is full"), "{err}");
 }
 
 #[tokio::test]
 async fn a_download_of_unknown_size_leaves_the_reserve_free() {
-    let parent = tempfile::tempdir().unwrap();
-    let home = parent.path().join("home");
-    let Some(_disk) = SmallDisk::mount(&home) else { return };
+    let Some(disk) = SmallDisk::mount() else { return };
+    let home = disk.path();
     let id = "ad48d250-0000-11f1-bfca-000000000001";
     let service = ScriptedServer::start(move |request: &ReceivedRequest| match request.path() {
         "/a.zip" => Reply::raw([head(200, &[]), vec![0; 1 << 20]].concat()),
@@ -367,8 +366,8 @@ async fn a_download_of_unknown_size_leaves_the_reserve_free() {
         _ => Reply::json(format!(r#"{{"id": "{id}", "status_new": "READY"}}"#)),
     })
     .await;
-    let mut download = tessera(&home, &["export", "download", id, "-d", id, "--output", "x.zip"]);
-    download.current_dir(&home).args(["--base-url", &service.url(), "--kind", "onprem"]);
+    let mut download = tessera(home, &["export", "download", id, "-d", id, "--output", "x.zip"]);
+    download.current_dir(home).args(["--base-url", &service.url(), "--kind", "onprem"]);
     let downloaded = tokio::task::spawn_blocking(move || outcome(&mut download));
     let (code, _, err) = downloaded.await.unwrap();
     assert!(code == 1 && err.contains("MiB are needed, with a reserve"), "{code}: {err}");

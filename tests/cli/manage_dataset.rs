@@ -8,7 +8,9 @@ use std::{
 
 use serde_json::Value;
 
-use super::{Serving, home, outcome, picture, run, serve, tessera, world::PATIENCE};
+use super::{
+    Serving, home, outcome, picture, picture_folder, run, serve, tessera, world::PATIENCE,
+};
 
 /// Adds a profile of the folder, and returns the arguments that select it.
 fn profile(home: &Path, folder: &Path) -> [&'static str; 2] {
@@ -167,9 +169,7 @@ fn uploads_of_a_removed_dataset_are_counted_and_kept() {
     let (home, folder) = home();
     let home = home.path();
     let selected = profile(home, &folder);
-    let beside = home.join("beside");
-    fs::create_dir(&beside).unwrap();
-    picture(&beside.join("b.png"));
+    let beside = picture_folder(home, "beside", &["b.png"]);
     let file = beside.join("b.png");
     let add = ["media", "add", "--file", file.to_str().unwrap(), "--then-reindex", "--wait"];
     let (code, _, err) = run(home, &[&selected[..], &add].concat());

@@ -11,7 +11,7 @@ use std::{
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use super::{home, outcome, tessera};
+use super::{home, outcome, picture_folder, run, tessera};
 
 struct Assistant {
     child: Child,
@@ -110,9 +110,30 @@ fn an_assistant_searches_a_folder_and_changes_nothing() {
         found["result"]["structuredContent"]["previews"][0]["file_name"], "a.png",
         "{found}"
     );
+    let arguments = json!({"no_leaks": ["--sarif=leaks.sarif", "b"], "max_unreadable": "0"});
+    let checked = assistant.call("check", &arguments).to_string();
+    assert!(checked.contains("--sarif=leaks.sarif"), "a value is not an option: {checked}");
+    let checked = assistant.call("check", &json!({"no_leaks": ["a"]}));
+    assert_eq!(checked["error"]["code"], -32_602, "{checked}");
     let checked = assistant.call("check", &json!({"require_captions": true}));
     assert_eq!(checked["result"]["isError"], false, "a failed check is a result");
     assert_eq!(checked["result"]["structuredContent"]["passed"], false);
+    assistant.end();
+}
+
+#[test]
+fn an_assistant_reaches_only_the_folder_that_it_is_given() {
+    let (home, folder) = home();
+    let other = picture_folder(home.path(), "other", &["b.png"]);
+    let show = ["dataset", "show", "--jq", ".id", "--folder", other.to_str().unwrap()];
+    let (code, id, err) = run(home.path(), &show);
+    assert_eq!(code, 0, "{err}");
+    let mut assistant = Assistant::start(home.path(), &["--folder", folder.to_str().unwrap()]);
+    let listed = assistant.call("dataset_list", &json!({}));
+    let listed = listed["result"]["structuredContent"]["datasets"].as_array().unwrap().clone();
+    assert_eq!((listed.len(), &listed[0]["display_name"]), (1, &"pictures".into()));
+    let shown = assistant.call("dataset_show", &json!({"dataset": id.trim()}));
+    assert_eq!(shown["result"]["isError"], true, "{shown}");
     assistant.end();
 }
 

@@ -9,7 +9,7 @@ use std::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{outcome, picture, piped, run, serve, tessera};
+use super::{outcome, picture, picture_folder, piped, run, serve, tessera};
 use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 
 const ID: &str = "ad48d250-0000-11f1-bfca-000000000001";
@@ -135,9 +135,7 @@ fn exactly_one_source_is_accepted_before_any_request() {
 #[test]
 fn the_documented_split_example_works() {
     let (home, _) = home(5);
-    let old = home.path().join("dash-old");
-    std::fs::create_dir(&old).unwrap();
-    picture(&old.join("a.png"));
+    let old = picture_folder(home.path(), "dash-old", &["a.png"]);
     for n in 0..5 {
         let from = home.path().join(format!("new/{n}.png"));
         let to = home.path().join(format!("new/{n}.jpg"));
@@ -177,9 +175,7 @@ fn the_documented_split_example_works() {
 #[test]
 fn a_path_of_the_pipeline_is_sent_and_its_script_printed() {
     let (home, folder) = home(2);
-    let old = home.path().join("old");
-    std::fs::create_dir(&old).unwrap();
-    picture(&old.join("a.png"));
+    let old = picture_folder(home.path(), "old", &["a.png"]);
     let new = folder.to_str().unwrap();
     let serving = serve(home.path(), &[old.to_str().unwrap(), "--no-auth", "--allow-path", new]);
     let id = serving.1["datasets"][0]["id"].as_str().unwrap();

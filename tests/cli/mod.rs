@@ -16,6 +16,7 @@ mod complete;
 mod config;
 #[cfg(target_os = "linux")]
 mod disk_faults;
+mod documented;
 mod documents;
 mod dry_run;
 mod durability;
@@ -39,25 +40,19 @@ mod names;
 mod profile;
 mod proxy;
 mod query;
-mod replayed;
 mod search;
 mod selection;
 mod serve;
-mod session;
 mod set;
-mod socks_proxy;
 mod store;
 mod suggestions;
 mod surface;
 mod tag;
 mod together;
-mod tour;
 mod training_set;
 mod unreadable;
 mod upgrade;
 mod waiting;
-#[cfg(target_os = "linux")]
-mod weak_disk;
 mod work;
 mod world;
 
@@ -182,12 +177,20 @@ fn picture(path: &Path) {
     .unwrap();
 }
 
+/// Creates a folder with the same picture in each of these files.
+fn picture_folder(parent: &Path, name: &str, files: &[&str]) -> PathBuf {
+    let folder = parent.join(name);
+    std::fs::create_dir(&folder).unwrap();
+    for file in files {
+        picture(&folder.join(file));
+    }
+    folder
+}
+
 /// Creates a home with a folder that contains one picture.
 fn home() -> (tempfile::TempDir, PathBuf) {
     let home = tempfile::tempdir().unwrap();
-    let folder = home.path().join("pictures");
-    std::fs::create_dir(&folder).unwrap();
-    picture(&folder.join("a.png"));
+    let folder = picture_folder(home.path(), "pictures", &["a.png"]);
     (home, folder)
 }
 

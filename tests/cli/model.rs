@@ -16,7 +16,7 @@ use tessera_testing::{
     tiny_model::{ModelFolder, OPPOSITE_COLORS, OWN_COLORS},
 };
 
-use super::{Serving, documents::assert_described, outcome, picture, run, started, tessera};
+use super::{Serving, documents::assert_described, outcome, picture_folder, run, started, tessera};
 
 fn check(folder: &Path, more: &[&str]) -> (i32, String, String) {
     let home = tempfile::tempdir().unwrap();
@@ -140,9 +140,7 @@ fn a_model_is_added_only_if_it_works_and_its_name_is_free() {
 #[test]
 fn a_model_of_the_settings_is_used_and_its_defaults_are_printed() {
     let home = tempfile::tempdir().unwrap();
-    let photos = home.path().join("photos");
-    std::fs::create_dir(&photos).unwrap();
-    picture(&photos.join("a.png"));
+    let photos = picture_folder(home.path(), "photos", &["a.png"]);
     let model = ModelFolder::clip().without("preprocessor_config.json");
     let config = home.path().join("config.toml");
     fs::write(&config, format!("model = {:?}", model.path().to_str().unwrap())).unwrap();

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tessera_model::vql::FileProperty;
 use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 
-use super::{home, outcome, picture, piped, run, serve};
+use super::{home, outcome, picture_folder, piped, run, serve};
 
 const ID: &str = "95233006-eddc-11ef-b303-76dbc3993eb2";
 const ELSEWHERE: [&str; 4] = ["--base-url", "http://127.0.0.1:9", "--kind", "onprem"];
@@ -227,6 +227,10 @@ fn undocumented_issues_and_long_queries_are_notes() {
         "{first}"
     );
     assert!(second.contains("characters in the URL"), "{second}");
+    let formats = r#"[{"format": {"op": "one_of", "value": ["JPG", "mp4", "xyz"]}}]"#;
+    let (code, out, _) = run(home.path(), &["query", "check", "--vql", formats]);
+    let note = "note: filter 0, format.value: “xyz” is not a format of pictures or videos";
+    assert!(code == 0 && out.starts_with("--vql:1:") && out.contains(note), "{code} {out}");
     assert!(err.contains("6 filters, no errors"), "{err}");
     let labels: Vec<String> = (0..100).map(|n| format!("{n}{}", "\u{5199}".repeat(40))).collect();
     let filter = json!({ "labels": { "op": "one_of", "value": labels } });
@@ -265,9 +269,7 @@ fn views_are_saved_listed_and_removed_without_requests() {
 #[test]
 fn a_saved_query_runs_in_the_folder_that_is_named() {
     let (home, folder) = home();
-    let other = home.path().join("other");
-    std::fs::create_dir(&other).unwrap();
-    picture(&other.join("b.png"));
+    let other = picture_folder(home.path(), "other", &["b.png"]);
     let path = |folder: &Path| folder.to_str().unwrap().to_owned();
     let vql = r#"[{"format":{"op":"is","value":"png"}}]"#;
     let save = ["search", "vql", vql, "--folder", &path(&folder), "--save", "pngs"];

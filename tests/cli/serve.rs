@@ -11,7 +11,7 @@ use std::{
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use super::{Serving, home, picture, run, serve, tessera};
+use super::{Serving, home, picture, picture_folder, run, serve, tessera};
 
 impl Serving {
     /// Sends a request without a body, and returns the status and body. `{id}` in the path stands
@@ -155,9 +155,7 @@ fn the_login_is_kept_over_restarts_in_a_private_file() {
 #[test]
 fn only_the_given_folders_are_offered() {
     let (home, folder) = home();
-    let private = home.path().join("private");
-    std::fs::create_dir(&private).unwrap();
-    picture(&private.join("secret.png"));
+    let private = picture_folder(home.path(), "private", &["secret.png"]);
     let private = private.to_str().unwrap();
     let document = |arguments: &[&str]| -> Value {
         let (code, out, err) = run(home.path(), arguments);

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use tessera_testing::tiny_model::ModelFolder;
 
-use super::{home, outcome, picture, run, serve, started, tessera};
+use super::{home, outcome, run, serve, started, tessera};
 use crate::test_store;
 
 const PASSWORD: &str = "hunter2-of-the-store";
@@ -71,10 +71,7 @@ fn passwords_on_the_command_line_are_refused() {
 #[test]
 fn a_store_on_a_server_is_created_once_and_then_served() {
     let Some(schema) = test_store::schema() else { return };
-    let home = tempfile::tempdir().unwrap();
-    let folder = home.path().join("pictures");
-    std::fs::create_dir(&folder).unwrap();
-    picture(&folder.join("a.png"));
+    let (home, folder) = home();
     let asked = |arguments: &[&str]| {
         let mut command = tessera(home.path(), arguments);
         command.env("TESSERA_STORE", schema.address());

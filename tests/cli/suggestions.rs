@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::{analysis::photographs, outcome, picture, run, tessera};
+use super::{analysis::photographs, outcome, picture, picture_folder, run, tessera};
 
 /// Runs a suggested command in a shell, in another folder than that of the first command.
 fn copied(home: &Path, command: &str) -> (i32, String, String) {
@@ -138,7 +138,19 @@ fn a_folder_is_accepted_wherever_a_dataset_is() {
     let (code, _, err) = images(&["./nowhere"]);
     assert!(code == 5 && err.contains("a dataset or a folder `./nowhere`"), "{code}: {err}");
     let (code, _, err) = images(&["./other/photos", "--profile", "here"]);
-    assert!(code == 2 && err.contains("--folder takes the place of --profile"), "{code}: {err}");
+    let reason = "the folder ./other/photos takes the place of --profile";
+    assert!(code == 2 && err.contains(reason), "{code}: {err}");
+}
+
+#[test]
+fn a_second_folder_is_refused() {
+    let (_home, home) = two_folders();
+    for second in ["./other/photos", "--dataset=./other/photos"] {
+        let show = ["dataset", "show", "--folder", "photos", second];
+        let (code, _, err) = outcome(tessera(&home, &show).current_dir(&home));
+        let reason = "photos and ./other/photos are two folders";
+        assert!(code == 2 && err.contains(reason), "{code}: {err}");
+    }
 }
 
 #[test]
@@ -246,11 +258,7 @@ fn wrong_words_are_answered_with_the_right_ones() {
 fn remedies_work_where_they_are_printed() {
     let home = tempfile::tempdir().unwrap();
     let home = home.path();
-    let folder = home.join("pictures");
-    fs::create_dir(&folder).unwrap();
-    for name in ["a.png", "b.png"] {
-        picture(&folder.join(name));
-    }
+    picture_folder(home, "pictures", &["a.png", "b.png"]);
     let ask = |arguments: &[&str]| outcome(tessera(home, arguments).current_dir(home));
     let (code, _, err) = ask(&["search", "vql", "[{\"text\":{}}]", "-d", "./pictures"]);
     assert_eq!(code, 8, "{err}");

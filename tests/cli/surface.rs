@@ -13,7 +13,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::{outcome, picture, run, serve, tessera};
+use super::{outcome, picture, picture_folder, run, serve, tessera};
 use tessera_testing::{
     scripted::{ReceivedRequest, Reply, ScriptedServer},
     scripts::write_script,
@@ -364,6 +364,8 @@ fn paths_with_spaces_and_the_home_folder_are_completed() {
         ("a", r"a\$b.zip", "a$b.zip"),
         ("~/pi", "~/pics/", "~/pics/"),
         ("~/pics/b", r"~/pics/b\ c.zip", "~/pics/b c.zip"),
+        // The shell itself completes a word with a variable.
+        ("$HOME/pi", "", ""),
     ] {
         if let Some(found) = completed(home.path(), "bash", word) {
             assert_eq!(found, in_bash, "{word}");
@@ -499,11 +501,7 @@ fn pictures_are_drawn_to_a_pipe_only_on_request_and_partial_results_exit_with_9(
 #[test]
 fn a_media_of_a_dataset_and_an_address_are_drawn() {
     let home = tempfile::tempdir().unwrap();
-    let folder = home.path().join("pictures");
-    fs::create_dir(&folder).unwrap();
-    for name in ["a.png", "b.png"] {
-        picture(&folder.join(name));
-    }
+    let folder = picture_folder(home.path(), "pictures", &["a.png", "b.png"]);
     let serving = serve(home.path(), &[folder.to_str().unwrap(), "--no-auth"]);
     assert_eq!(serving.indexed()["status_new"], "READY");
     let (_, page) = serving.ask("GET", "/api/v1/explore/{id}?entity_type=IMAGES");

@@ -14,7 +14,7 @@ use serde_json::json;
 use super::{
     Serving, home,
     kill::random,
-    outcome, picture, run, serve, tessera,
+    outcome, picture_folder, run, serve, tessera,
     world::{BATCH, PICTURES, World, batch},
 };
 
@@ -26,9 +26,7 @@ const RECOVERY: Duration = Duration::from_secs(10);
 #[test]
 fn other_folders_and_the_same_one_are_open_at_the_same_time() {
     let (home, folder) = home();
-    let other = home.path().join("other");
-    std::fs::create_dir(&other).unwrap();
-    picture(&other.join("b.png"));
+    let other = picture_folder(home.path(), "other", &["b.png"]);
     let folder = folder.to_str().unwrap();
     let first = serve(home.path(), &[folder, "--no-auth"]);
     let second = serve(home.path(), &[other.to_str().unwrap(), "--no-auth"]);

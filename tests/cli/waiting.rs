@@ -44,8 +44,17 @@ async fn course(way: &'static [(&'static str, u8)]) -> ScriptedServer {
     .await
 }
 
-/// Runs a command about the dataset. Returns its exit code, standard output and standard error.
-async fn ask(service: &ScriptedServer, home: &Path, arguments: &[&str]) -> (i32, String, String) {
+/// Runs a command about the dataset in a new home. Returns its exit code, standard output and standard error.
+async fn ask(service: &ScriptedServer, arguments: &[&str]) -> (i32, String, String) {
+    let home = tempfile::tempdir().unwrap();
+    ask_in(home.path(), service, arguments).await
+}
+
+async fn ask_in(
+    home: &Path,
+    service: &ScriptedServer,
+    arguments: &[&str],
+) -> (i32, String, String) {
     let mut command = tessera(home, arguments);
     command.args(["--base-url", &service.url(), "--kind", "onprem", "-d", ID]);
     command.env("TESSERA_API_SECRET", "canary");
@@ -65,9 +74,8 @@ fn events(out: &str, fields: &[&str]) -> Value {
 
 #[tokio::test]
 async fn a_record_has_the_legacy_status_beside_the_one_that_counts() {
-    let home = tempfile::tempdir().unwrap();
     let service = course(&[("READ ONLY", 40)]).await;
-    let (code, out, err) = ask(&service, home.path(), &["dataset", "show", "--json"]).await;
+    let (code, out, err) = ask(&service, &["dataset", "show", "--json"]).await;
     assert_eq!(code, 0, "{err}");
     let record: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(
@@ -80,7 +88,6 @@ async fn a_record_has_the_legacy_status_beside_the_one_that_counts() {
 #[tokio::test]
 async fn waiting_ends_with_the_code_of_what_came() {
     type Way = &'static [(&'static str, u8)];
-    let home = tempfile::tempdir().unwrap();
     let ways: [(&[&str], Way, i32, &str); 7] = [
         (&["--until", "READY"], &[("READY", 100)], 0, "status\tREADY\n"),
         (
@@ -103,7 +110,7 @@ async fn waiting_ends_with_the_code_of_what_came() {
     for (options, way, code, out) in ways {
         let service = course(way).await;
         let line = [&["dataset", "wait", "--interval", "100ms"], options].concat();
-        let (got, reported, err) = ask(&service, home.path(), &line).await;
+        let (got, reported, err) = ask(&service, &line).await;
         assert_eq!((got, reported.as_str()), (code, out), "{options:?}: {err}");
         assert!(code == 124 || service.count() == way.len(), "{options:?} ends at once: {err}");
     }
@@ -111,10 +118,9 @@ async fn waiting_ends_with_the_code_of_what_came() {
 
 #[tokio::test]
 async fn waiting_for_an_unreachable_status_prints_one_hint() {
-    let home = tempfile::tempdir().unwrap();
     let service = course(&[("PARTIAL INDEX", 100)]).await;
     let line = ["dataset", "wait", "--until", "READY", "--interval", "100ms", "--timeout", "500ms"];
-    let (code, _, err) = ask(&service, home.path(), &line).await;
+    let (code, _, err) = ask(&service, &line).await;
     assert_eq!(code, 124, "{err}");
     assert_eq!(err.matches(&format!("tessera reindex {ID}")).count(), 1, "{err}");
     assert!(err.contains("--yes"), "nobody can confirm the suggested command: {err}");
@@ -131,7 +137,7 @@ async fn each_change_is_reported_once_and_triggers_the_command_without_secrets()
     let command = format!("env >> '{}'; echo not ours", seen.display());
     let line = ["dataset", "watch", "--until", "READY", "--interval", "100ms", "--jsonl"];
     let line = [&line[..], &["--on-change", &command]].concat();
-    let (code, out, err) = ask(&service, home.path(), &line).await;
+    let (code, out, err) = ask_in(home.path(), &service, &line).await;
     assert_eq!(code, 0, "{err}");
     assert_eq!(
         events(&out, &["event", "from", "to", "progress", "reason", "exit_code"]),
@@ -156,14 +162,13 @@ async fn each_change_is_reported_once_and_triggers_the_command_without_secrets()
 
 #[tokio::test]
 async fn a_rejected_login_ends_waiting_with_a_failure() {
-    let home = tempfile::tempdir().unwrap();
     let service = answers(|look| match look {
         0 => record("INDEXING", 5),
         _ => Reply::new(401, &[], "{}"),
     })
     .await;
     let line = ["dataset", "wait", "--interval", "100ms", "--jsonl"];
-    let (code, out, err) = ask(&service, home.path(), &line).await;
+    let (code, out, err) = ask(&service, &line).await;
     assert_eq!(code, 4, "{err}");
     let reported = events(&out, &["event", "reason", "exit_code"]);
     assert_eq!(reported[1], json!(["end", "login", 4]), "{out}");
@@ -171,7 +176,6 @@ async fn a_rejected_login_ends_waiting_with_a_failure() {
 
 #[tokio::test]
 async fn a_connection_loss_is_reported_and_survived() {
-    let home = tempfile::tempdir().unwrap();
     let service = answers(|look| match look {
         0 => record("INDEXING", 5),
         1..4 => Reply::new(503, &[], "{}"),
@@ -179,7 +183,7 @@ async fn a_connection_loss_is_reported_and_survived() {
     })
     .await;
     let line = ["dataset", "watch", "--until", "READY", "--interval", "100ms", "--json"];
-    let (code, out, err) = ask(&service, home.path(), &line).await;
+    let (code, out, err) = ask(&service, &line).await;
     assert_eq!(code, 0, "{err}");
     let reported = events(&out, &["event", "to"]);
     assert_eq!(
@@ -196,28 +200,26 @@ async fn a_connection_loss_is_reported_and_survived() {
 
 #[tokio::test]
 async fn the_pause_that_the_service_requests_is_waited_for() {
-    let home = tempfile::tempdir().unwrap();
     let service = answers(|look| match look {
         0 => record("INDEXING", 5),
         _ => Reply::new(429, &[("retry-after", "600")], "{}"),
     })
     .await;
     let line = ["dataset", "wait", "--interval", "100ms", "--timeout", "3s"];
-    let (code, _, err) = ask(&service, home.path(), &line).await;
+    let (code, _, err) = ask(&service, &line).await;
     // The last request is sent when the time is over.
     assert_eq!((code, service.count()), (124, 3), "{err}");
 }
 
 #[tokio::test]
 async fn the_timeout_applies_during_an_outage() {
-    let home = tempfile::tempdir().unwrap();
     let service = answers(|look| match look {
         0 => record("INDEXING", 5),
         _ => Reply::hold(Vec::new()),
     })
     .await;
     let line = ["dataset", "wait", "--interval", "100ms", "--timeout", "300ms"];
-    let (code, out, err) = ask(&service, home.path(), &line).await;
+    let (code, out, err) = ask(&service, &line).await;
     assert_eq!((code, out.as_str()), (124, ""), "{err}");
     assert!(err.contains("timed out after 300ms"), "{err}");
 }
@@ -287,33 +289,32 @@ fn posts(service: &ScriptedServer) -> usize {
 async fn a_reindex_is_checked_confirmed_and_sent_once() {
     let home = tempfile::tempdir().unwrap();
     let ready = course(&[("READY", 100)]).await;
-    let (code, _, err) = ask(&ready, home.path(), &["reindex", "--yes"]).await;
+    let (code, _, err) = ask_in(home.path(), &ready, &["reindex", "--yes"]).await;
     assert_eq!((code, posts(&ready)), (6, 0), "{err}");
     assert!(err.contains("add media first"), "{err}");
 
     let partial = reindexed(|| Reply::new(202, &[], ""), "READY").await;
-    let (code, _, err) = ask(&partial, home.path(), &["reindex"]).await;
+    let (code, _, err) = ask_in(home.path(), &partial, &["reindex"]).await;
     assert_eq!((code, posts(&partial)), (2, 0), "nobody can be asked: {err}");
     assert!(
         err.contains("adding media and exporting wait until READY") && err.contains("--yes"),
         "{err}"
     );
-    let (code, out, _) = ask(&partial, home.path(), &["reindex", "--print-script"]).await;
+    let (code, out, _) = ask_in(home.path(), &partial, &["reindex", "--print-script"]).await;
     assert_eq!((code, out), (0, format!("run_profiler.sh -o reindex -d {ID}\n")));
-    let (code, out, err) = ask(&partial, home.path(), &["reindex", "--print", "curl"]).await;
+    let (code, out, err) = ask_in(home.path(), &partial, &["reindex", "--print", "curl"]).await;
     assert_eq!((code, posts(&partial)), (0, 0), "{err}");
     assert!(out.starts_with("curl") && out.contains(&format!("{ID}/reindex")), "{out}");
-    let (code, out, err) = ask(&partial, home.path(), &["reindex", "--yes", "--wait"]).await;
+    let (code, out, err) = ask_in(home.path(), &partial, &["reindex", "--yes", "--wait"]).await;
     assert_eq!((code, posts(&partial)), (0, 1), "{err}");
     assert_eq!(out, format!("dataset\t{ID}\nstatus\tREADY\n"));
 }
 
 #[tokio::test]
 async fn a_conflict_is_explained_by_the_current_status() {
-    let home = tempfile::tempdir().unwrap();
     let taken = || Reply::new(409, &[], r#"{"detail":"a task is running"}"#);
     let service = reindexed(taken, "INDEXING").await;
-    let (code, _, err) = ask(&service, home.path(), &["reindex", "--yes", "--json"]).await;
+    let (code, _, err) = ask(&service, &["reindex", "--yes", "--json"]).await;
     assert_eq!((code, posts(&service)), (6, 1), "{err}");
     let error: Value = serde_json::from_str(err.lines().last().unwrap()).unwrap();
     assert_eq!(error["http_status"], 409);
@@ -338,40 +339,31 @@ async fn a_reindex_that_falls_back_ends_with_what_happened() {
     })
     .await;
     let line = ["reindex", "--yes", "--wait", "--timeout", "60s"];
-    let (code, out, err) = ask(&service, home.path(), &line).await;
+    let (code, out, err) = ask_in(home.path(), &service, &line).await;
     assert_eq!((code, out.as_str()), (7, ""), "{err}");
     assert!(err.contains("the reindex ended in PARTIAL INDEX"), "{err}");
-    let (_, jobs, _) = ask(&service, home.path(), &["jobs", "list", "--json"]).await;
+    let (_, jobs, _) = ask_in(home.path(), &service, &["jobs", "list", "--json"]).await;
     let jobs: Value = serde_json::from_str(&jobs).unwrap();
     assert_eq!(jobs["jobs"][0]["state"], "failed");
 }
 
 #[tokio::test]
-async fn a_lost_reindex_response_is_resolved_by_the_status() {
-    let home = tempfile::tempdir().unwrap();
-    let service = reindexed(Reply::disconnect, "READ ONLY").await;
-    let (code, out, err) = ask(&service, home.path(), &["reindex", "--yes"]).await;
-    assert_eq!((code, posts(&service)), (0, 1), "{err}");
-    assert!(out.contains(ID) && err.contains("it was"), "{out}{err}");
-
-    let service = reindexed(|| Reply::new(500, &[], "{}"), "PARTIAL INDEX").await;
-    let (code, out, err) = ask(&service, home.path(), &["reindex", "--yes"]).await;
-    assert_eq!((code, out.as_str(), posts(&service)), (3, "", 1), "{err}");
-    assert!(err.contains("probably not accepted"), "{err}");
-}
-
-#[tokio::test]
-async fn a_reindex_response_without_acceptance_is_resolved_by_the_status() {
-    let home = tempfile::tempdir().unwrap();
-    let service = reindexed(|| Reply::json("{}"), "READ ONLY").await;
-    let (code, out, err) = ask(&service, home.path(), &["reindex", "--yes"]).await;
-    assert_eq!((code, posts(&service)), (0, 1), "{err}");
-    assert!(out.contains(ID) && err.contains("is not the 202 of acceptance"), "{out}{err}");
-
-    let service = reindexed(|| Reply::new(202, &[], r#"{"error":"no worker"}"#), "READ ONLY").await;
-    let (code, out, err) = ask(&service, home.path(), &["reindex", "--yes"]).await;
-    assert_eq!((code, out.as_str(), posts(&service)), (7, "", 1), "{err}");
-    assert!(err.contains("no worker") && !err.contains("accepted"), "{err}");
+async fn an_unclear_response_to_a_reindex_is_resolved_by_the_status() {
+    type Case = (fn() -> Reply, &'static str, i32, &'static str);
+    let cases: [Case; 4] = [
+        (Reply::disconnect, "READ ONLY", 0, "it was"),
+        (|| Reply::new(500, &[], "{}"), "PARTIAL INDEX", 3, "probably not accepted"),
+        (|| Reply::json("{}"), "READ ONLY", 0, "is not the 202 of acceptance"),
+        (|| Reply::new(202, &[], r#"{"error":"no worker"}"#), "READ ONLY", 7, "no worker"),
+    ];
+    for (answer, then, exit, words) in cases {
+        let service = reindexed(answer, then).await;
+        let (code, out, err) = ask(&service, &["reindex", "--yes"]).await;
+        assert_eq!((code, posts(&service)), (exit, 1), "{err}");
+        assert!(err.contains(words), "{err}");
+        assert_eq!(out.is_empty(), exit != 0, "{out}");
+        assert!(if exit == 7 { !err.contains("accepted") } else { exit != 0 || out.contains(ID) });
+    }
 }
 
 #[tokio::test]
@@ -394,11 +386,11 @@ async fn the_list_of_jobs_asks_for_the_state_of_unfinished_jobs() {
     .await;
     let list = async |more: &[&str]| {
         let arguments = [&["jobs", "list", "--json"], more].concat();
-        let (code, out, err) = ask(&service, home.path(), &arguments).await;
+        let (code, out, err) = ask_in(home.path(), &service, &arguments).await;
         assert_eq!(code, 0, "{err}");
         (serde_json::from_str::<Value>(&out).unwrap()["jobs"].clone(), err)
     };
-    assert_eq!(ask(&service, home.path(), &["reindex", "--yes"]).await.0, 0);
+    assert_eq!(ask_in(home.path(), &service, &["reindex", "--yes"]).await.0, 0);
     assert_eq!(list(&[]).await.0[0]["state"], "accepted");
     is_done.store(true, Ordering::SeqCst);
     let (jobs, _) = list(&[]).await;
@@ -406,7 +398,7 @@ async fn the_list_of_jobs_asks_for_the_state_of_unfinished_jobs() {
     assert_eq!(list(&["--running"]).await.0, json!([]), "the end was recorded");
 
     is_done.store(false, Ordering::SeqCst);
-    assert_eq!(ask(&service, home.path(), &["reindex", "--yes", "--force"]).await.0, 0);
+    assert_eq!(ask_in(home.path(), &service, &["reindex", "--yes", "--force"]).await.0, 0);
     let before = service.requests().len();
     let mut offline = tessera(home.path(), &["jobs", "list", "--json", "--profile", "none"]);
     assert_eq!(outcome(&mut offline).0, 2, "an unknown profile is not a deployment");
@@ -535,7 +527,6 @@ async fn export_states(bodies: &'static [&'static str]) -> ScriptedServer {
 
 #[tokio::test]
 async fn an_export_is_followed_to_its_end_over_lost_connections() {
-    let home = tempfile::tempdir().unwrap();
     let service = export_states(&[
         r#"{"status": "INIT"}"#,
         "",
@@ -547,7 +538,7 @@ async fn an_export_is_followed_to_its_end_over_lost_connections() {
     ])
     .await;
     let watch = ["export", "watch", EXPORT, "--jsonl", "--retries", "0", "--interval", "100ms"];
-    let (code, out, err) = ask(&service, home.path(), &watch).await;
+    let (code, out, err) = ask(&service, &watch).await;
     assert_eq!(code, 0, "{err}");
     assert_eq!(
         events(&out, &["event", "to"]),
@@ -578,10 +569,10 @@ async fn an_export_that_the_service_does_not_know_is_recorded_as_failed() {
             })
             .await;
         let start = ["export", "start", "--format", "json", "--wait", "--interval", "100ms"];
-        let (code, _, err) = ask(&service, home.path(), &start).await;
+        let (code, _, err) = ask_in(home.path(), &service, &start).await;
         let asked = service.requests().iter().filter(|it| it.path().ends_with("status")).count();
         assert_eq!((code, asked), (exit, requests), "{err}");
-        let (_, out, err) = ask(&service, home.path(), &["jobs", "list", "--json"]).await;
+        let (_, out, err) = ask_in(home.path(), &service, &["jobs", "list", "--json"]).await;
         let listed: Value = serde_json::from_str(&out).unwrap();
         assert_eq!(listed["jobs"][0]["state"], state, "{err}");
     }
@@ -599,10 +590,10 @@ async fn a_rejected_status_or_the_time_limit_ends_following() {
     })
     .await;
     let watch = ["export", "watch", EXPORT, "--interval", "100ms"];
-    let (code, _, err) = ask(&gone, home.path(), &watch).await;
+    let (code, _, err) = ask_in(home.path(), &gone, &watch).await;
     assert_eq!(code, 5, "{err}");
     let running = export_states(&[r#"{"status": "INIT"}"#]).await;
     let watch = ["export", "watch", EXPORT, "--timeout", "1s"];
-    let (code, _, err) = ask(&running, home.path(), &watch).await;
+    let (code, _, err) = ask_in(home.path(), &running, &watch).await;
     assert_eq!(code, 124, "{err}");
 }

@@ -1,9 +1,6 @@
-//! Tests of `tessera_config`, one file per module.
+//! Tests of `tessera_config`, by module.
 
 mod edit;
-mod key;
 mod layers;
-mod profile;
 mod schema;
 mod settings;
-mod theme;

@@ -1,8 +1,12 @@
-//! Tests `config::settings`: settings as typed values.
+//! Tests settings as typed values, the table of their keys and types, and the names of themes and profiles.
 
 use std::time::Duration;
 
-use tessera_config::{GraphicsChoice, Settings, Sources, ThemeChoice, TileLayout, TileSize, key};
+use tessera_config::{
+    GraphicsChoice, Settings, Sources, ThemeChoice, TileLayout, TileSize,
+    key::{self, find, suggest},
+    profile::check_name,
+};
 use tessera_model::{EntityType, ExportFormat};
 
 fn load(
@@ -79,5 +83,69 @@ fn every_accepted_value_is_parsed() {
             let value = if list { format!("['{word}']") } else { format!("'{word}'") };
             load(&format!("[{section}]\n{name} = {value}\n"), vec![], false).unwrap();
         }
+    }
+}
+
+#[test]
+fn only_similar_keys_are_suggested() {
+    for (typed, meant) in [
+        ("ui.them", Some("ui.theme")),
+        ("theme", Some("ui.theme")),
+        ("search.download_dir", Some("export.download_dir")),
+        ("profiles.lab.pipeline", Some("profiles.lab.pipeline_url")),
+        ("ui.color", None),
+        ("zzz", None),
+    ] {
+        assert_eq!(suggest(typed).as_deref(), meant, "{typed}");
+    }
+}
+
+#[test]
+fn values_are_validated_by_type() {
+    for (name, word, fits) in [
+        ("ui.mouse", "off", true),
+        ("ui.mouse", "maybe", false),
+        ("ui.graphics", "Kitty", true),
+        ("ui.theme", "../up", false),
+        ("ui.notify", "bell,toast", true),
+        ("search.granularity", "4", true),
+        ("search.granularity", "5", false),
+        ("poll.min", "2s", true),
+        ("poll.min", "0s", false),
+        ("profiles.x.token_ttl", "10m", true),
+        ("profiles.x.kind", "cloud", false),
+    ] {
+        let key = find(name).unwrap();
+        assert_eq!(key.value_type.parse(word).is_some(), fits, "{name} = {word}");
+    }
+}
+
+#[test]
+fn a_theme_is_a_word_or_a_name_but_never_a_path() {
+    assert_eq!("light".parse(), Ok(ThemeChoice::Light));
+    assert_eq!("my-own".parse(), Ok(ThemeChoice::Named("my-own".into())));
+    for path in ["../dark", "a/b", "", "a.toml"] {
+        assert!(path.parse::<ThemeChoice>().unwrap_err().contains("themes/NAME.toml"));
+    }
+}
+
+#[test]
+fn the_cycle_includes_every_theme_and_all_own_ones() {
+    let user_themes = ["own", "sea"].map(|name| ThemeChoice::Named(name.into()));
+    let mut cycle = vec![ThemeChoice::Auto];
+    while let next = cycle[cycle.len() - 1].next(&user_themes)
+        && next != ThemeChoice::Auto
+    {
+        cycle.push(next);
+    }
+    let words: Vec<&str> = cycle.iter().map(ThemeChoice::as_str).collect();
+    assert_eq!(words, ["auto", "dark", "light", "plain", "own", "sea"]);
+}
+
+#[test]
+fn a_profile_name_is_a_key_and_a_folder_name() {
+    assert!(check_name("lab-2_b").is_ok());
+    for name in ["../up", "", "a.b", "a b", &"x".repeat(41)] {
+        assert!(check_name(name).is_err(), "{name}");
     }
 }

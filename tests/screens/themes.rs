@@ -232,6 +232,8 @@ fn errors_name_the_role_or_word() {
     assert!(unknown.contains("`glow` is not a role; the roles are text, dim"), "{unknown}");
     assert!(reason("selected = 'on-pinkish'").contains("pinkish"));
     assert!(reason("frame = 'darkgrey5'").contains("darkgrey5"));
+    let both = reason("accent = 'pink'\nglow = ''");
+    assert!(both.contains("`pink` in `accent`") && both.contains("`glow` is not a role"), "{both}");
 }
 
 #[test]

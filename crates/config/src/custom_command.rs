@@ -10,7 +10,7 @@ use std::{
 use serde::Deserialize;
 use tessera_model::SafeText;
 
-use crate::text_enum;
+use crate::{input::parse_sequence, text_enum};
 
 /// The maximum number of characters of the name, which is shown in lists.
 pub const MAX_NAME_CHARS: usize = 60;
@@ -106,6 +106,9 @@ impl CustomCommand {
         }
         for word in &self.run {
             check_word(word)?;
+        }
+        if let Some(key) = &self.key {
+            parse_sequence(key)?;
         }
         if self.uses(Placeholder::Path)
             && (self.uses(Placeholder::Paths) || self.uses(Placeholder::List))
@@ -242,6 +245,7 @@ mod tests {
             ("[[commands]]\nname = 'a'\nrun = ['x', '-f={paths}']", "must be a word of its own"),
             ("[[commands]]\nname = 'a'\nrun = ['x', '{path}', '{paths}']", "under the cursor"),
             ("[[commands]]\nname = 'a'\nrun = ['x']\nshell = true", "unknown field `shell`"),
+            ("[[commands]]\nname = 'a'\nrun = ['x']\nkey = 'gg'", "command 1: `gg` is not a key"),
         ];
         for (source, expected) in problems {
             let problem = read(source).unwrap_err();

@@ -6,7 +6,7 @@ use std::{path::PathBuf, str::FromStr};
 use serde::Deserialize;
 use tessera_model::{DatasetId, ExportFormat, text::parse_boolean};
 
-use crate::{custom_command::CustomCommand, input::parse_sequence, paths::theme_file};
+use crate::{custom_command::CustomCommand, paths::theme_file};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SettingKey {
@@ -157,7 +157,7 @@ impl ValueType {
     /// Returns what is wrong with a value.
     pub fn problem(self, value: &toml::Value) -> Option<String> {
         match self {
-            Self::CustomCommands => read_custom_commands(value).err(),
+            Self::CustomCommands => CustomCommand::read_all(value).err(),
             _ => (!self.accepts(value)).then(|| format!("must be {}", self.description())),
         }
     }
@@ -182,7 +182,7 @@ impl ValueType {
                 let time = value.as_str().and_then(|text| humantime::parse_duration(text).ok());
                 time.is_some_and(|time| (1..=86_400).contains(&time.as_secs()))
             }
-            Self::CustomCommands => read_custom_commands(value).is_ok(),
+            Self::CustomCommands => CustomCommand::read_all(value).is_ok(),
         }
     }
 
@@ -205,15 +205,6 @@ impl ValueType {
         };
         self.accepts(&value).then_some(value)
     }
-}
-
-/// Reads the user's own commands, and checks their keys. The error says which command is wrong.
-pub fn read_custom_commands(value: &toml::Value) -> Result<Vec<CustomCommand>, String> {
-    let commands = CustomCommand::read_all(value)?;
-    for (name, key) in commands.iter().filter_map(|it| Some((&it.name, it.key.as_ref()?))) {
-        parse_sequence(key).map_err(|reason| format!("command `{name}`: {reason}"))?;
-    }
-    Ok(commands)
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]

@@ -15,7 +15,7 @@ use crate::custom_command::CustomCommand;
 
 use super::{
     DEFAULT_CONFIG,
-    key::{KEYS, PROFILE_KEYS, read_custom_commands},
+    key::{KEYS, PROFILE_KEYS},
     settings_file::{ConfigError, FileOwner, Layer, Setting, SettingOrigin},
 };
 
@@ -133,7 +133,7 @@ impl Layers {
     /// Returns the user's own commands.
     pub fn custom_commands(&self) -> Vec<CustomCommand> {
         let setting = self.get("commands");
-        setting.and_then(|it| read_custom_commands(&it.value).ok()).unwrap_or_default()
+        setting.and_then(|it| CustomCommand::read_all(&it.value).ok()).unwrap_or_default()
     }
 
     /// Returns the errors that the user's file would have with this content.

@@ -77,6 +77,11 @@ impl ConfigError {
         Self { location: path.display().to_string(), ..self }
     }
 
+    /// Creates one error of all mistakes in a file.
+    pub fn of_all(location: impl fmt::Display, mistakes: &[String]) -> Self {
+        Self::new(location, mistakes.join("; "))
+    }
+
     /// Creates an error without a position.
     pub fn new(location: impl fmt::Display, reason: impl Into<String>) -> Self {
         Self { location: location.to_string(), position: None, reason: reason.into() }

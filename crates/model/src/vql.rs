@@ -18,7 +18,7 @@ pub use values::{
 
 use values::non_blank;
 
-use crate::{Anchor, EnrichmentModel, SafeText, TagId, keyword::keyword_enum};
+use crate::{Anchor, EnrichmentModel, FileKind, SafeText, TagId, keyword::keyword_enum};
 
 pub const MAX_FILTERS: usize = 16;
 
@@ -249,6 +249,18 @@ pub fn unpublished_issue_warning(name: &str) -> Option<String> {
         let name = SafeText::name(name);
         format!("“{name}” is not a published issue name: this service may reject it")
     })
+}
+
+/// Warns about a format that only a file without the usual extension could have.
+pub fn unknown_format_warning(filter: &PropertyFilter) -> Option<String> {
+    let is_unknown = |value: &&PropertyValue| match value {
+        PropertyValue::Text(format) => !FileKind::from_name(&format!(".{format}")).is_media(),
+        _ => false,
+    };
+    let is_format = *filter.property() == Property::File(FileProperty::Format);
+    let unknown = filter.values().iter().find(is_unknown).filter(|_| is_format)?;
+    let format = SafeText::name(&unknown.to_scalar().to_string());
+    Some(format!("“{format}” is not a format of pictures or videos, such as jpeg, png or mp4"))
 }
 
 /// Warns about filters that take this many characters of a URL.

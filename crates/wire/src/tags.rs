@@ -1,7 +1,7 @@
 //! The bodies with which a local service lists and changes tags and ratings. They are not part of the API document, so
 //! their paths are below [`LOCAL_PREFIX`](crate::endpoints::LOCAL_PREFIX).
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::{Value, json, value::RawValue};
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -65,6 +65,7 @@ pub struct TagEditBody<'a> {
     pub add: Vec<String>,
     #[serde(default)]
     pub remove: Vec<String>,
+    #[serde(default, deserialize_with = "rating")]
     pub rating: Option<u8>,
     #[serde(default)]
     pub only_existing: bool,
@@ -80,6 +81,17 @@ pub struct TagEditBody<'a> {
 /// change other media items.
 fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(value: D) -> Result<Option<T>, D::Error> {
     T::deserialize(value).map(Some)
+}
+
+/// Reads a rating. The error of a derived reader would name a type of this program.
+fn rating<'de, D: Deserializer<'de>>(value: D) -> Result<Option<u8>, D::Error> {
+    match Value::deserialize(value)? {
+        Value::Null => Ok(None),
+        value => match value.as_u64().and_then(|it| u8::try_from(it).ok()) {
+            Some(rating) => Ok(Some(rating)),
+            None => Err(D::Error::custom(format!("a rating is a number from 0 to {MAX_RATING}"))),
+        },
+    }
 }
 
 /// The body of a request that creates, recolors, renames or deletes a tag.

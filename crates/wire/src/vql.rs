@@ -324,7 +324,11 @@ fn quoted(foreign: &str) -> String {
 
 /// Writes filters. Reading the text again gives the same filters.
 pub fn write(filters: &[Filter]) -> String {
-    Value::Array(filters.iter().map(filter_to_json).collect()).to_string()
+    to_json(filters).to_string()
+}
+
+pub fn to_json(filters: &[Filter]) -> Value {
+    filters.iter().map(filter_to_json).collect()
 }
 
 /// Returns the number of characters that filters take in a URL, which escapes most characters that are no letters or

@@ -1,7 +1,7 @@
 //! `tessera dataset leaks`: finds media items and near-duplicates that are in two parts of a dataset, such as `train`
 //! and `val`.
 
-use super::{DatasetArgument, media_rows, part_error};
+use super::{DatasetArgument, media_rows, named_media, part_error};
 use crate::cli::prelude::*;
 use crate::{
     cli::LocalService,
@@ -65,9 +65,6 @@ impl LeaksOptions {
 }
 
 fn describe(leak: &Leak<'_>) -> Value {
-    let side = |rows: &[&MediaRow]| -> Vec<Value> {
-        rows.iter().map(|row| json!({ "media_id": row.media, "path": row.path })).collect()
-    };
     let of_duplicates = |row: &MediaRow| {
         let mut issues = row.issues.iter().filter(|issue| issue.group.is_some());
         issues.find_map(|issue| issue.confidence)
@@ -80,8 +77,8 @@ fn describe(leak: &Leak<'_>) -> Value {
     json!({
         "similarity": similarity,
         "media": media.len(),
-        "a": side(&leak.a),
-        "b": side(&leak.b),
+        "a": named_media(&leak.a),
+        "b": named_media(&leak.b),
     })
 }
 

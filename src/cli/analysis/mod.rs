@@ -2,18 +2,15 @@
 //! They read the metadata of an export without images, so they work with every deployment.
 
 mod check;
-mod diverse;
 mod html;
 mod leaks;
 mod report;
-mod sarif;
-mod split;
+mod selections;
 
 pub use check::CheckOptions;
-pub use diverse::DiverseOptions;
 pub use leaks::LeaksOptions;
 pub use report::ReportOptions;
-pub use split::DatasetSplitOptions;
+pub use selections::{DatasetSplitOptions, DiverseOptions};
 
 use tessera_interface::job::{Job, JobDataset, JobId};
 use tessera_model::{ExportJob, ExportSpec, ExportTask, FailureKind, JobKind, Operation};
@@ -60,6 +57,11 @@ fn part_error(context: &Context, failure: Failure) -> CliError {
         FailureKind::Invalid => CliError::usage(failure.to_string()),
         _ => context.suggest_if_unknown(failure, "tessera selection list"),
     }
+}
+
+/// Returns the IDs and paths of media items, for documents.
+fn named_media(rows: &[&MediaRow]) -> Vec<Value> {
+    rows.iter().map(|row| json!({ "media_id": row.media, "path": row.path })).collect()
 }
 
 /// Reads the metadata of all media items of a dataset.

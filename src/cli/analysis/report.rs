@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Map;
 
-use super::{DatasetArgument, html, media_rows};
+use super::{DatasetArgument, html, media_rows, named_media};
 use crate::cli::prelude::*;
 use crate::{
     cli::values::{check_new_file, existing_file, is_stdout, write_result},
@@ -120,9 +120,6 @@ fn describe(dataset: &Dataset, summary: &DatasetSummary<'_>) -> Value {
     let counts = |counts: &[(&str, u64)]| -> Map<String, Value> {
         counts.iter().map(|(name, count)| ((*name).to_owned(), (*count).into())).collect()
     };
-    let paths = |rows: &[&MediaRow]| -> Vec<Value> {
-        rows.iter().map(|row| json!({ "media_id": row.media, "path": row.path })).collect()
-    };
     let issues: Map<String, Value> = summary
         .issues
         .iter()
@@ -131,9 +128,11 @@ fn describe(dataset: &Dataset, summary: &DatasetSummary<'_>) -> Value {
     let (redundant_media, redundant_bytes) = summary.redundant();
     let formats: Vec<(&str, u64)> =
         summary.formats.iter().map(|(name, count)| (name.as_str(), *count)).collect();
-    let groups: Vec<Vec<Value>> = summary.duplicates.iter().map(|group| paths(group)).collect();
+    let groups: Vec<Vec<Value>> =
+        summary.duplicates.iter().map(|group| named_media(group)).collect();
     let leaks = summary.leaks.iter().map(|FolderLeaks { folders: [a, b], leaks, .. }| {
-        let members: Vec<Vec<Value>> = leaks.iter().map(|leak| paths(&leak.media())).collect();
+        let members: Vec<Vec<Value>> =
+            leaks.iter().map(|leak| named_media(&leak.media())).collect();
         json!({ "a": a, "b": b, "groups": leaks.len(), "members": members })
     });
     json!({
@@ -285,7 +284,7 @@ fn cell(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::usecase::{media_rows::RowIssue, unread_files::UnreadFiles};
+    use crate::usecase::{dataset_summary::UnreadFiles, media_rows::RowIssue};
 
     #[test]
     fn a_report_shows_the_leaks_of_some_pairs_and_counts_the_others() {

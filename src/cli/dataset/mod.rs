@@ -1,12 +1,11 @@
-//! `tessera dataset`: pins datasets, and dispatches to `record`, which lists and shows datasets, to `manage`, which
-//! changes datasets of a local service, to `embeddings`, and to `watch`, which waits for a status.
+//! `tessera dataset`: pins datasets, and dispatches to `record`, which lists and shows datasets, to `local`, which
+//! manages datasets of a local service, and to `watch`, which waits for a status.
 
-mod embeddings;
-mod manage;
+mod local;
 mod record;
 mod watch;
 
-use embeddings::EmbeddingsCommand;
+use local::EmbeddingsCommand;
 pub(super) use record::encoding_document;
 use watch::{ReactionOptions, WatchOptions};
 
@@ -128,18 +127,14 @@ pub async fn run(context: &Context, command: DatasetCommand) -> CliResult {
             let work = async |connection: &_, dataset| record::show(connection, dataset, raw).await;
             context.with_dataset(dataset.as_deref(), &[Endpoint::Dataset], work).await
         }
-        DatasetCommand::Remove(options) => {
-            manage::remove(context, options.dataset.as_deref()).await
-        }
+        DatasetCommand::Remove(options) => local::remove(context, options.dataset.as_deref()).await,
         DatasetCommand::Rename { dataset, name } => {
-            manage::rename(context, dataset.as_deref(), &name).await
+            local::rename(context, dataset.as_deref(), &name).await
         }
         DatasetCommand::Rescan { dataset, patterns, wait } => {
-            manage::rescan(context, dataset.as_deref(), patterns.chosen(), wait).await
+            local::rescan(context, dataset.as_deref(), patterns.chosen(), wait).await
         }
-        DatasetCommand::Cancel(options) => {
-            manage::cancel(context, options.dataset.as_deref()).await
-        }
+        DatasetCommand::Cancel(options) => local::cancel(context, options.dataset.as_deref()).await,
         DatasetCommand::Split(options) => options.run(context).await,
         DatasetCommand::Diverse(options) => options.run(context).await,
         DatasetCommand::Embeddings { command } => command.run(context).await,

@@ -74,10 +74,12 @@ pub(super) async fn watch(
         [] => WaitGoal::Never,
         until => WaitGoal::of(until),
     };
+    if reaction.notify && !context.messages.is_terminal() {
+        context.messages.warn("--notify has no effect: standard error is not a terminal");
+    }
     let work = async |connection: &Connection<'_>, dataset: Dataset| {
-        let reaction = ChangeReaction::new(context, reaction.on_change.as_deref(), reaction.notify);
         let mut poller = Poller::stream(context, options.interval);
-        let reaction = Some(&reaction);
+        let reaction = Some(reaction);
         let outcome =
             poll_until(&mut poller, connection, dataset, &goal, Duration::ZERO, reaction).await;
         poller.emit_end(&outcome)?;
@@ -86,15 +88,24 @@ pub(super) async fn watch(
     context.with_dataset(options.dataset.as_deref(), &[Endpoint::Dataset], work).await
 }
 
+/// Waits until no task of a dataset is running.
+pub(super) async fn wait_until_idle(
+    connection: &Connection<'_>,
+    dataset: Dataset,
+) -> CliResult<Dataset> {
+    let mut poller = Poller::new(connection.context, None);
+    poll_until(&mut poller, connection, dataset, &WaitGoal::Rest, Duration::ZERO, None).await
+}
+
 /// Polls until the goal is reached, and returns the dataset. An interrupt is an error, so that the
 /// stream of events ends properly.
-pub(super) async fn poll_until(
+async fn poll_until(
     poller: &mut Poller<'_>,
     connection: &Connection<'_>,
     mut dataset: Dataset,
     goal: &WaitGoal,
     settling: Duration,
-    reaction: Option<&ChangeReaction<'_>>,
+    reaction: Option<&ReactionOptions>,
 ) -> CliResult<Dataset> {
     let (id, messages) = (dataset.id, connection.context.messages);
     let (mut has_changed, mut hinted) = (false, None);
@@ -103,7 +114,7 @@ pub(super) async fn poll_until(
             if let Some(change) = poller.observe(&dataset)? {
                 has_changed |= change.from.is_some();
                 if let Some(reaction) = reaction {
-                    reaction.react(&dataset, &change).await?;
+                    reaction.react(connection.context, &dataset, &change).await?;
                 }
             }
             let settled = has_changed || dataset.status.is_busy() || poller.elapsed() >= settling;
@@ -144,7 +155,7 @@ fn remaining_settling(connection: &Connection<'_>, dataset: DatasetId) -> Durati
     })
 }
 
-pub(super) enum WaitGoal {
+enum WaitGoal {
     /// Poll until interrupted.
     Never,
     /// Any status in which no task is running.
@@ -160,7 +171,7 @@ impl WaitGoal {
 
     /// Returns the result once the goal is reached, or once it is unreachable because the dataset
     /// is in ERROR.
-    pub(super) fn reached(&self, dataset: &Dataset) -> Option<CliResult<()>> {
+    fn reached(&self, dataset: &Dataset) -> Option<CliResult<()>> {
         let reached = match self {
             Self::Never => return None,
             Self::Rest => !dataset.status.is_busy() && dataset.status != Status::Error,
@@ -178,7 +189,7 @@ impl WaitGoal {
     }
 
     /// Explains what has to happen first if the dataset stays in another status.
-    pub(super) fn hint(&self, dataset: &Dataset, reindex: &ShellCommand) -> Option<String> {
+    fn hint(&self, dataset: &Dataset, reindex: &ShellCommand) -> Option<String> {
         let Self::AnyOf(statuses) = self else { return None };
         let name = &dataset.name;
         match dataset.status {
@@ -195,35 +206,26 @@ impl WaitGoal {
     }
 }
 
-pub(super) struct ChangeReaction<'a> {
-    context: &'a Context,
-    /// The command line to run with `sh`.
-    command: Option<&'a str>,
-    notify: bool,
-}
-
-impl<'a> ChangeReaction<'a> {
-    pub(super) fn new(context: &'a Context, command: Option<&'a str>, notify: bool) -> Self {
-        if notify && !context.messages.is_terminal() {
-            context.messages.warn("--notify has no effect: standard error is not a terminal");
-        }
-        Self { context, command, notify }
-    }
-
+impl ReactionOptions {
     /// Reacts to a change. The initial status is not a change.
-    pub(super) async fn react(&self, dataset: &Dataset, change: &StatusChange) -> CliResult<()> {
+    async fn react(
+        &self,
+        context: &Context,
+        dataset: &Dataset,
+        change: &StatusChange,
+    ) -> CliResult<()> {
         let Some(from) = &change.from else { return Ok(()) };
         if self.notify {
             let text = SafeText::detail(&format!("{}: {}", dataset.name, change.to.as_str()));
-            self.context.messages.notify(&text);
+            context.messages.notify(&text);
         }
-        let Some(command) = self.command else { return Ok(()) };
+        let Some(command) = &self.on_change else { return Ok(()) };
         let mut command = change_command(command, dataset, from, &change.to);
         let run = tokio::task::spawn_blocking(move || command.status()).await;
         let status = run.map_err(|error| CliError::failed(error.to_string()))?;
         let status = status.map_err(|error| CliError::io("run the --on-change command", &error))?;
         if !status.success() {
-            self.context.messages.warn(format!("the --on-change command failed: {status}"));
+            context.messages.warn(format!("the --on-change command failed: {status}"));
         }
         Ok(())
     }

@@ -7,9 +7,8 @@ use crate::cli::prelude::*;
 use crate::{
     cli::{exit::CheckResult, local::model::models_document},
     subprocess,
-    usecase::models::{NO_MODEL, model_folder},
+    usecase::models::{NO_MODEL, require_model},
 };
-use tessera_encoder::has_model;
 use tessera_media::ingest::disk_quota::RESERVED_BYTES;
 use tessera_model::text::format_bytes;
 use tessera_service::DeploymentSettings;
@@ -47,17 +46,13 @@ fn check_models(chosen: Option<&Path>) -> Vec<CheckResult> {
     };
     let chosen = chosen.filter(|name| *name != Path::new(NO_MODEL));
     let model = match chosen {
-        Some(chosen) if has_model(&model_folder(chosen)) => {
-            CheckResult::passed("model", format!("{}, which the settings choose", chosen.display()))
-        }
-        Some(chosen) => {
-            let message = format!(
-                "{}, which the settings choose, has no model; `tessera model list` lists the models, and \
-                 `tessera config unset model` chooses none",
-                chosen.display()
-            );
-            CheckResult::failed("model", message, Exit::Usage)
-        }
+        Some(chosen) => match require_model(chosen) {
+            Ok(()) => {
+                let message = format!("{}, which the settings choose", chosen.display());
+                CheckResult::passed("model", message)
+            }
+            Err(message) => CheckResult::failed("model", message, Exit::Usage),
+        },
         None if names.is_empty() => CheckResult::passed(
             "model",
             "none; `tessera model list --available` lists models that find pictures by words, and \

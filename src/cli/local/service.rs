@@ -13,8 +13,9 @@ use crate::{
         FolderOpening,
         local::listening::{bind, bind_port_of, reachable_address},
         messages::{write_message, write_stderr},
-        values::similar_folder,
+        values::did_you_mean,
     },
+    subprocess::is_called_by_assistant,
     usecase::{
         models::{NO_MODEL, load_model},
         run_blocking,
@@ -87,9 +88,10 @@ impl LocalService {
         if login == RequiredLogin::None && !address.ip().is_loopback() {
             return Err(LocalError::OpenOnNetwork(address).into());
         }
-        // Other programs get only the folders that they were given, but this one can use everything that it has
-        // indexed.
-        let offers_all = login == RequiredLogin::Generated || settings.store.is_some();
+        // Other programs and assistants get only the folders that they were given, but this program can use everything
+        // that it has indexed.
+        let is_for_user = login == RequiredLogin::Generated && !is_called_by_assistant();
+        let offers_all = is_for_user || settings.store.is_some();
         let deployment = Deployment::open(&data, settings)?;
         deployment.check_settings().await?;
         let access = match login {
@@ -380,10 +382,9 @@ impl From<LocalError> for CliError {
             _ => Exit::Failed,
         };
         let similar = match &error {
-            LocalError::NoSuchFolder(missing) => similar_folder(missing),
+            LocalError::NoSuchFolder(missing) => did_you_mean(missing),
             _ => None,
         };
-        let similar = similar.map(|it| format!("; did you mean {}?", it.display()));
         Self::new(exit, format!("{error}{}", similar.unwrap_or_default()))
     }
 }

@@ -25,12 +25,12 @@ use tessera_store::{
 pub fn run_store(context: &Context, command: &StoreCommand) -> CliResult {
     let failed = |cause: StoreError| CliError::failed(cause.to_string());
     let (address, status) = match command {
-        StoreCommand::Init(options) => {
+        StoreCommand::Init { store, reset_settings } => {
             context.require_writable()?;
-            let address = require_store(&options.store)?;
+            let address = require_store(store)?;
             context.only_plans(&format!("create the tables of {address}"), None)?;
             let status = postgres::init(&address).map_err(failed)?;
-            if options.reset_settings {
+            if *reset_settings {
                 postgres::reset_settings(&address).map_err(failed)?;
             }
             (address, status)

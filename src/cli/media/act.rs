@@ -10,7 +10,7 @@ use std::{
     },
 };
 
-use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use tessera_curation::{
     ActionId, FileAction, FileActionPreview, FoundOriginals, LinkKind, Outcome, Progress, Skipped,
     Step, TargetLayout, check_target_folder, first_skipped,
@@ -30,19 +30,45 @@ pub enum FileCommand {
     /// Move original files and their sidecars to another folder.
     ///
     /// Local folders only.
-    Move(Box<MoveOptions>),
+    Move {
+        #[command(flatten)]
+        files: Box<ActionFiles>,
+        #[command(flatten)]
+        target: TargetOptions,
+        #[command(flatten)]
+        annotations: AnnotationOptions,
+    },
     /// Copy original files and their sidecars to another folder.
     ///
     /// Local folders only.
-    Copy(Box<CopyOptions>),
+    Copy {
+        #[command(flatten)]
+        files: Box<ActionFiles>,
+        #[command(flatten)]
+        target: TargetOptions,
+    },
     /// Create links to original files and their sidecars in another folder.
     ///
     /// Local folders only.
-    Link(Box<LinkOptions>),
+    Link {
+        #[command(flatten)]
+        files: Box<ActionFiles>,
+        #[command(flatten)]
+        target: TargetOptions,
+        /// hard (the same file under another name), symbolic, or reflink (a file of its own that shares its space).
+        #[arg(id = "link_kind", long = "as", value_name = "KIND", default_value = "hard",
+              value_parser = link_kind_parser())]
+        kind: LinkKind,
+    },
     /// Put original files and their sidecars into the trash of the desktop.
     ///
     /// Local folders only.
-    Trash(Box<TrashOptions>),
+    Trash {
+        #[command(flatten)]
+        files: Box<ActionFiles>,
+        #[command(flatten)]
+        annotations: AnnotationOptions,
+    },
     /// Revert the last action on original files.
     Undo,
     /// Continue an action on original files that was interrupted by a crash.
@@ -64,22 +90,6 @@ pub struct ActionFiles {
     with_pairs: bool,
 }
 
-#[derive(Debug, Args)]
-pub struct CopyOptions {
-    #[command(flatten)]
-    files: ActionFiles,
-    #[command(flatten)]
-    target: TargetOptions,
-}
-
-#[derive(Debug, Args)]
-pub struct MoveOptions {
-    #[command(flatten)]
-    copy: CopyOptions,
-    #[command(flatten)]
-    annotations: AnnotationOptions,
-}
-
 /// What happens to annotation files when files move or go to the trash.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct AnnotationOptions {
@@ -98,24 +108,7 @@ impl AnnotationOptions {
 }
 
 #[derive(Debug, Args)]
-pub struct LinkOptions {
-    #[command(flatten)]
-    copy: CopyOptions,
-    /// hard (the same file under another name), symbolic, or reflink (a file of its own that shares its space).
-    #[arg(id = "link_kind", long = "as", value_name = "KIND", default_value = "hard")]
-    kind: LinkChoice,
-}
-
-#[derive(Debug, Args)]
-pub struct TrashOptions {
-    #[command(flatten)]
-    files: ActionFiles,
-    #[command(flatten)]
-    annotations: AnnotationOptions,
-}
-
-#[derive(Debug, Args)]
-struct TargetOptions {
+pub struct TargetOptions {
     /// Folder for the files; created if missing. An existing file is never replaced.
     #[arg(long, value_name = "DIR")]
     to: PathBuf,
@@ -130,21 +123,10 @@ impl TargetOptions {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum LinkChoice {
-    Hard,
-    Symbolic,
-    Reflink,
-}
-
-impl From<LinkChoice> for LinkKind {
-    fn from(choice: LinkChoice) -> Self {
-        match choice {
-            LinkChoice::Hard => Self::Hard,
-            LinkChoice::Symbolic => Self::Symbolic,
-            LinkChoice::Reflink => Self::Reflink,
-        }
-    }
+/// Reads the kind of a link.
+pub fn link_kind_parser() -> impl TypedValueParser<Value = LinkKind> {
+    PossibleValuesParser::new(["hard", "symbolic", "reflink"])
+        .try_map(|kind| serde_json::from_value(kind.into()))
 }
 
 /// Returns where the files of an action go.
@@ -159,19 +141,16 @@ pub fn target_layout(to: &Path, keeps_folders: bool) -> CliResult<TargetLayout> 
 pub(super) async fn run(context: &Context, command: FileCommand) -> CliResult {
     let untouched = AnnotationOptions::default();
     let (files, action, annotations) = match command {
-        FileCommand::Move(options) => {
-            let MoveOptions { copy: CopyOptions { files, target }, annotations } = *options;
+        FileCommand::Move { files, target, annotations } => {
             (files, FileAction::Move(target.layout()?), annotations)
         }
-        FileCommand::Copy(options) => {
-            let layout = options.target.layout()?;
-            (options.files, FileAction::Copy(layout), untouched)
+        FileCommand::Copy { files, target } => {
+            (files, FileAction::Copy(target.layout()?), untouched)
         }
-        FileCommand::Link(options) => {
-            let LinkOptions { copy: CopyOptions { files, target }, kind } = *options;
-            (files, FileAction::Link(kind.into(), target.layout()?), untouched)
+        FileCommand::Link { files, target, kind } => {
+            (files, FileAction::Link(kind, target.layout()?), untouched)
         }
-        FileCommand::Trash(options) => (options.files, FileAction::Trash, options.annotations),
+        FileCommand::Trash { files, annotations } => (files, FileAction::Trash, annotations),
         FileCommand::Undo => return undo(context).await,
         FileCommand::Resume => return resume(context).await,
     };

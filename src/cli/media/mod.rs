@@ -9,7 +9,7 @@ mod plan;
 
 use act::FileCommand;
 pub(super) use act::{
-    AnnotationOptions, LinkChoice, carry_out_and_report, listed_files, target_layout,
+    AnnotationOptions, carry_out_and_report, link_kind_parser, listed_files, target_layout,
 };
 
 use addition::AdditionRun;

@@ -133,14 +133,10 @@ impl Output {
 
     /// Prints a document for programs, pretty-printed by default.
     pub fn print_whole(&self, document: &Document) -> CliResult<()> {
-        match &self.format {
-            OutputFormat::Table | OutputFormat::Tsv | OutputFormat::Csv => {
-                unless_closed(write_stdout(&PrintableText::pretty_json(document.root())))
-            }
-            OutputFormat::Json(_) | OutputFormat::Jsonl | OutputFormat::Jq(_) => {
-                self.print(document)
-            }
+        if self.is_machine() {
+            return self.print(document);
         }
+        unless_closed(write_stdout(&PrintableText::pretty_json(document.root())))
     }
 
     /// Prints an event. Programs get an object on one line, and users get a sentence.

@@ -1,7 +1,6 @@
 //! `tessera query`: explains, saves, lists and runs queries.
 
 mod edit;
-mod filter_command;
 
 use crate::cli::prelude::*;
 use crate::{
@@ -28,51 +27,6 @@ pub enum QueryCommand {
     Fmt(QuerySource),
     /// Explain a query in sentences.
     Explain(QuerySource),
-    #[command(flatten)]
-    Views(ViewCommand),
-}
-
-pub async fn run(context: &Context, command: QueryCommand) -> CliResult {
-    match command {
-        QueryCommand::New => print_query(context, &[]),
-        QueryCommand::Add(options) => print_query(context, &options.extended_query(context).await?),
-        QueryCommand::Check(source) => edit::run(context, &source).await,
-        QueryCommand::Fmt(source) => print_query(context, &source.filters()?),
-        QueryCommand::Explain(source) => explain(context, &source.filters()?),
-        QueryCommand::Views(command) => run_views(context, command).await,
-    }
-}
-
-fn print_query(context: &Context, filters: &[Filter]) -> CliResult {
-    context.out.print_json(&query_json(filters)).map(|()| Exit::Done)
-}
-
-fn query_json(filters: &[Filter]) -> Value {
-    // This cannot fail, because the text was just serialized as JSON.
-    serde_json::from_str(&vql::write(filters)).unwrap_or_default()
-}
-
-fn explain(context: &Context, filters: &[Filter]) -> CliResult {
-    let sentences: Vec<String> = filters.iter().map(Filter::to_string).collect();
-    if context.out.is_machine() {
-        let as_sent = query_json(filters);
-        let rows: Vec<Value> = sentences
-            .iter()
-            .enumerate()
-            .map(|(index, sentence)| json!({ "filter": as_sent[index], "explanation": sentence }))
-            .collect();
-        let fields = json!({ "filters": rows });
-        return context.print(&Document::new("tessera.query_explanation/1", fields));
-    }
-    context.print_line(match sentences.as_slice() {
-        [] => "matches every media item, because it has no filters".to_owned(),
-        [only] => format!("matches media items if {only}"),
-        several => format!("matches media items if\n  {}", several.join(", and\n  ")),
-    })
-}
-
-#[derive(Debug, Subcommand)]
-pub enum ViewCommand {
     /// Save a query as a view; replaces a view of the same name.
     Save {
         /// Name of the view.
@@ -89,7 +43,12 @@ pub enum ViewCommand {
     /// List the saved views.
     List,
     /// Run a saved view in its dataset; options override the saved values.
-    Run(Box<ViewRunOptions>),
+    Run {
+        /// Name of the view.
+        name: String,
+        #[command(flatten)]
+        options: Box<search::SearchOptions>,
+    },
     /// Remove a saved view.
     Remove {
         /// Name of the view.
@@ -97,17 +56,14 @@ pub enum ViewCommand {
     },
 }
 
-#[derive(Debug, Args)]
-pub struct ViewRunOptions {
-    /// Name of the view.
-    name: String,
-    #[command(flatten)]
-    options: search::SearchOptions,
-}
-
-async fn run_views(context: &Context, command: ViewCommand) -> CliResult {
+pub async fn run(context: &Context, command: QueryCommand) -> CliResult {
     match command {
-        ViewCommand::Save { name, source, entity, granularity } => {
+        QueryCommand::New => print_query(context, &[]),
+        QueryCommand::Add(options) => print_query(context, &options.extended_query(context).await?),
+        QueryCommand::Check(source) => edit::run(context, &source).await,
+        QueryCommand::Fmt(source) => print_query(context, &source.filters()?),
+        QueryCommand::Explain(source) => explain(context, &source.filters()?),
+        QueryCommand::Save { name, source, entity, granularity } => {
             let view = SavedView {
                 name: view_name(&name)?,
                 dataset: view_dataset(context).await?,
@@ -123,17 +79,39 @@ async fn run_views(context: &Context, command: ViewCommand) -> CliResult {
             };
             save_view(context, view)
         }
-        ViewCommand::List => {
+        QueryCommand::List => {
             let views = write_views(&context.state()?.views()?);
             context.print(&Document::new("tessera.views/1", views))
         }
-        ViewCommand::Run(run) => {
-            let ViewRunOptions { name, options } = *run;
+        QueryCommand::Run { name, options } => {
             let view = find_view(context, &context.state()?, &name)?;
-            search::run_view(context, view, options).await
+            search::run_view(context, view, *options).await
         }
-        ViewCommand::Remove { name } => remove_view(context, &name),
+        QueryCommand::Remove { name } => remove_view(context, &name),
     }
+}
+
+fn print_query(context: &Context, filters: &[Filter]) -> CliResult {
+    context.out.print_json(&vql::to_json(filters)).map(|()| Exit::Done)
+}
+
+fn explain(context: &Context, filters: &[Filter]) -> CliResult {
+    let sentences: Vec<String> = filters.iter().map(Filter::to_string).collect();
+    if context.out.is_machine() {
+        let as_sent = vql::to_json(filters);
+        let rows: Vec<Value> = sentences
+            .iter()
+            .enumerate()
+            .map(|(index, sentence)| json!({ "filter": as_sent[index], "explanation": sentence }))
+            .collect();
+        let fields = json!({ "filters": rows });
+        return context.print(&Document::new("tessera.query_explanation/1", fields));
+    }
+    context.print_line(match sentences.as_slice() {
+        [] => "matches every media item, because it has no filters".to_owned(),
+        [only] => format!("matches media items if {only}"),
+        several => format!("matches media items if\n  {}", several.join(", and\n  ")),
+    })
 }
 
 fn view_name(name: &str) -> CliResult<SafeText> {

@@ -34,11 +34,6 @@ pub fn anchor_document(entry: &HistoryEntry) -> Document {
     Document::new("tessera.anchor/1", fields)
 }
 
-/// Returns a document for a response without clusters.
-pub fn body_document(body: &Value) -> Document {
-    Document::new("tessera.body/1", json!({ "body": body }))
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowFormat {
     Clusters,
@@ -148,16 +143,11 @@ fn query_json(entry: &HistoryEntry) -> Value {
     };
     query["entity_type"] = search.entity.as_str().into();
     query["granularity"] = search.granularity.level().into();
-    query["vql"] = parse_own_json(&vql::write(&search.filters));
+    query["vql"] = vql::to_json(&search.filters);
     if let Some(order) = search.order {
         query["sort"] = order.to_string().into();
     }
     query
-}
-
-/// Parses JSON that was just serialized.
-fn parse_own_json(text: &str) -> Value {
-    serde_json::from_str(text).unwrap_or(Value::Null)
 }
 
 fn cluster_as_sent(cluster: &Cluster, body: &Value) -> Option<Value> {

@@ -288,7 +288,9 @@ impl PreparedSearch<'_> {
     /// not documented, so this can happen.
     fn missing_clusters_error(&self, body: &Value) -> CliResult<CliError> {
         if self.options.display.raw {
-            self.connection.context.print(&document::body_document(body))?;
+            self.connection
+                .context
+                .print(&Document::new("tessera.body/1", json!({ "body": body })))?;
             return Ok(CliError::failed(format!("{NO_CLUSTERS}; printed the response as it is")));
         }
         Ok(CliError::failed(format!("{NO_CLUSTERS}; use --raw to see it")))

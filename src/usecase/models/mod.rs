@@ -4,8 +4,6 @@
 #[cfg(feature = "local")]
 mod download;
 #[cfg(feature = "local")]
-mod starter;
-#[cfg(feature = "local")]
 mod stored;
 
 use std::path::PathBuf;
@@ -18,7 +16,7 @@ pub use download::ModelDownload;
 #[cfg(feature = "local")]
 pub use stored::{
     NO_MODEL, add_model, cached_models, check_name, load_model, model_folder, models_dir,
-    test_model,
+    require_model, test_model,
 };
 
 /// Is called with the bytes that have arrived, and the bytes of all files.

@@ -5,6 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use tessera_config::expand_home;
 use tessera_encoder::{Encoder, SelfTest, has_model};
 use tessera_hub::{HubError, HubSettings, RepositoryName, cached_snapshot};
 use tessera_model::ShellCommand;
@@ -32,6 +33,17 @@ pub fn model_folder(path: &Path) -> PathBuf {
         cached_snapshot(&hub_settings().ok()?.cache, &repository)
     });
     named.filter(|folder| folder.is_dir()).unwrap_or_else(|| path.to_owned())
+}
+
+/// Checks that the value of a setting names a model, whose files are not read.
+pub fn require_model(chosen: &Path) -> Result<(), String> {
+    if chosen == Path::new(NO_MODEL) || has_model(&model_folder(&expand_home(chosen.to_owned()))) {
+        return Ok(());
+    }
+    Err(format!(
+        "{} has no model; `tessera model list` lists the models, and `{NO_MODEL}` chooses none",
+        chosen.display()
+    ))
 }
 
 /// Returns the names and folders of the models in the cache of the model hub. Repositories of other kinds are skipped.

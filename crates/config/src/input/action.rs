@@ -1,7 +1,7 @@
 //! Lists every action of the interface: its name in the key file, its hint, its help text and its group. Come here to
 //! add an action.
 
-use crate::text_enum;
+use crate::{tables::text_of, text_enum};
 
 text_enum! {
     /// The groups of the actions, in the order of the help text.
@@ -248,5 +248,34 @@ impl Action {
 
     pub fn by_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|action| action.name() == name)
+    }
+}
+
+const SYNONYMS: &str = include_str!("../../../../assets/synonyms.txt");
+
+impl Action {
+    /// Returns the other words for the action, separated by spaces.
+    pub fn synonyms(self) -> &'static str {
+        text_of(SYNONYMS, self.name()).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::tables::rows;
+
+    #[test]
+    fn an_action_has_one_row_and_a_word_once() {
+        let names: Vec<&str> = rows(SYNONYMS).flat_map(|(names, _)| names.split(' ')).collect();
+        let actions: BTreeSet<Action> =
+            names.iter().filter_map(|name| Action::by_name(name)).collect();
+        assert_eq!(actions.len(), names.len());
+        for (names, words) in rows(SYNONYMS) {
+            let words: Vec<&str> = words.split(' ').collect();
+            assert_eq!(words.iter().collect::<BTreeSet<_>>().len(), words.len(), "{names}");
+        }
     }
 }

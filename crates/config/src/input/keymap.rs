@@ -70,38 +70,39 @@ impl Keymap {
     pub fn parse(source: &str) -> Result<Self, ConfigError> {
         let tables = toml::from_str(source);
         let tables = tables.map_err(|error| ConfigError::of_toml("", source, &error))?;
-        Self::from_tables(tables).map_err(|reason| ConfigError::new("", reason))
+        Self::from_tables(tables).map_err(|mistakes| ConfigError::of_all("", &mistakes))
     }
 
-    fn from_tables(tables: KeyTables) -> Result<Self, String> {
+    fn from_tables(tables: KeyTables) -> Result<Self, Vec<String>> {
         let mut bindings: BTreeMap<KeyContext, Vec<Binding>> = BTreeMap::new();
         let mut applicable: BTreeMap<KeyContext, Vec<Action>> = BTreeMap::new();
+        let mut mistakes = Vec::new();
         for (name, actions) in tables {
             let known = KeyContext::ALL.into_iter().find(|known| known.name() == name);
-            let context = known.ok_or_else(|| format!("`[{name}]` is not a key context"))?;
+            let Some(context) = known else {
+                mistakes.push(format!("`[{name}]` is not a key context"));
+                continue;
+            };
             let bound = bindings.entry(context).or_default();
             for (action_name, sequences) in actions {
-                let action = Action::by_name(&action_name)
-                    .ok_or_else(|| format!("`{action_name}` in [{name}] is not an action"))?;
+                let Some(action) = Action::by_name(&action_name) else {
+                    mistakes.push(format!("`{action_name}` in [{name}] is not an action"));
+                    continue;
+                };
                 applicable.entry(context).or_default().push(action);
                 for sequence in sequences {
-                    let chords = parse_sequence(&sequence)
-                        .map_err(|error| format!("[{name}] {action_name}: {error}"))?;
-                    if bound.iter().any(|(other, _)| *other == chords) {
-                        return Err(format!("[{name}] binds `{sequence}` twice"));
+                    match unbound_chords(bound, &sequence) {
+                        Ok(chords) => bound.push((chords, action)),
+                        Err(reason) => mistakes.push(format!("[{name}] {action_name}: {reason}")),
                     }
-                    // A prefix is refused, because the shorter sequence would run before the longer
-                    // one is complete.
-                    if bound.iter().any(|(other, _)| is_prefix_conflict(other, &chords)) {
-                        return Err(format!(
-                            "[{name}] `{sequence}` is a prefix of another binding, or starts with one"
-                        ));
-                    }
-                    bound.push((chords, action));
                 }
             }
         }
-        Ok(Self { bindings, actions: applicable, custom_commands: Vec::new() })
+        if mistakes.is_empty() {
+            Ok(Self { bindings, actions: applicable, custom_commands: Vec::new() })
+        } else {
+            Err(mistakes)
+        }
     }
 
     /// Applies the user's key file. Each line replaces the keys of its action in its context, and takes those keys from
@@ -221,6 +222,19 @@ impl Keymap {
     pub fn contexts(&self) -> impl Iterator<Item = KeyContext> {
         self.bindings.keys().copied()
     }
+}
+
+/// Parses a key sequence that can be typed beside those that are bound.
+fn unbound_chords(bound: &[Binding], sequence: &str) -> Result<Vec<Chord>, String> {
+    let chords = parse_sequence(sequence)?;
+    if bound.iter().any(|(other, _)| *other == chords) {
+        return Err(format!("`{sequence}` is bound twice"));
+    }
+    // A prefix is refused, because the shorter sequence would run before the longer one is complete.
+    if bound.iter().any(|(other, _)| is_prefix_conflict(other, &chords)) {
+        return Err(format!("`{sequence}` is a prefix of another binding, or starts with one"));
+    }
+    Ok(chords)
 }
 
 fn format_sequence(chords: &[Chord]) -> String {

@@ -6,7 +6,6 @@ use std::{fmt, str::FromStr};
 pub mod action;
 pub mod keymap;
 mod sequence;
-mod synonyms;
 mod terminal_input;
 
 pub use action::{Action, ActionGroup};

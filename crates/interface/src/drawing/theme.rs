@@ -80,20 +80,21 @@ impl Theme {
     /// Replaces the styles of the roles that a theme file names.
     fn with_roles(mut self, source: &str) -> Result<Self, ConfigError> {
         let lines: Result<BTreeMap<String, String>, _> = toml::from_str(source);
-        for (name, description) in
-            lines.map_err(|error| ConfigError::of_toml("", source, &error))?
-        {
-            let Some((_, role)) = ROLES.iter().find(|(role, _)| *role == name) else {
+        let lines = lines.map_err(|error| ConfigError::of_toml("", source, &error))?;
+        let mut set_role = |name: &str, description: &str| {
+            let role = ROLES.iter().find(|(role, _)| *role == name);
+            let (_, role) = role.ok_or_else(|| {
                 let roles = ROLES.map(|(role, _)| role).join(", ");
-                let reason = format!("`{name}` is not a role; the roles are {roles}");
-                return Err(ConfigError::new("", reason));
-            };
-            *role(&mut self) = parse_style(&description).map_err(|word| {
-                let reason = format!("`{word}` in `{name}` is neither a color nor a modifier");
-                ConfigError::new("", reason)
+                format!("`{name}` is not a role; the roles are {roles}")
             })?;
-        }
-        Ok(self)
+            *role(&mut self) = parse_style(description).map_err(|word| {
+                format!("`{word}` in `{name}` is neither a color nor a modifier")
+            })?;
+            Ok(())
+        };
+        let results = lines.iter().map(|(name, description)| set_role(name, description));
+        let mistakes: Vec<String> = results.filter_map(Result::err).collect();
+        if mistakes.is_empty() { Ok(self) } else { Err(ConfigError::of_all("", &mistakes)) }
     }
 }
 

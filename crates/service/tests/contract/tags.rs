@@ -663,6 +663,7 @@ async fn wrong_changes_are_refused() {
         json!({"add": ["picked", "rejected"], "media_selection": one}),
         json!({"add": ["a\u{1b}b"], "media_selection": one}),
         json!({"rating": 6, "media_selection": one}),
+        json!({"rating": 300, "media_selection": one}),
         json!({"add": ["a"], "media_selection": []}),
         json!({"add": ["a"], "media_selection": null}),
         json!({"add": ["a"], "files": null}),
@@ -672,6 +673,7 @@ async fn wrong_changes_are_refused() {
     ] {
         let (status, problem) = service.tag("change", body.clone()).await;
         assert_eq!(status, 422, "{body}: {problem}");
+        assert!(!problem.to_string().contains("u8"), "{body}: {problem}");
     }
     for body in [
         json!({}),

@@ -1,4 +1,5 @@
-//! Creates a profile: checks its values, adds it to the settings of the user, and stores its secret.
+//! Creates a profile: checks its values, adds it to the settings of the user, and stores its secret. The secret of a
+//! profile is then found in the environment, the keyring or the secrets file.
 
 use std::path::Path;
 
@@ -7,8 +8,11 @@ use tessera_client::{ApiPrefix, BaseUrl, CertificateAuthorities, TextSearchPath}
 use tessera_config::{DeploymentConfig, Profile, ThemeChoice, edit, is_storage_uri};
 use tessera_model::{Failure, FileKind};
 
-use super::open_secrets;
-use crate::credentials::SecretOwner;
+#[cfg(feature = "local")]
+use super::models::require_model;
+use crate::credentials::{
+    EnvironmentLoginPermission, SecretLocation, SecretLocations, SecretOwner,
+};
 
 /// A profile to create, with the user's decisions about it.
 #[derive(Clone, Copy, Debug)]
@@ -89,10 +93,92 @@ pub fn check_value(key: &str, value: &str) -> Result<(), String> {
         "ca_file" => CertificateAuthorities::read(&tessera_config::expand_home(value.into()))
             .map(drop)
             .map_err(reason),
+        #[cfg(feature = "local")]
+        "model" => require_model(Path::new(value)).map_err(|why| format!("`{key}`: {why}")),
         "theme" => {
             let file = value.parse::<ThemeChoice>().and_then(|theme| theme.file());
             file.map(drop).map_err(|why| format!("`{key}`: {why}"))
         }
         _ => Ok(()),
     }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SecretSource {
+    Typed,
+    Variable(&'static str),
+    Stored(SecretLocation),
+}
+
+impl SecretSource {
+    /// Returns the short name of the source, for documents.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Typed => "typed",
+            Self::Variable(name) => name,
+            Self::Stored(SecretLocation::Keyring) => "keyring",
+            Self::Stored(SecretLocation::File) => "file",
+        }
+    }
+
+    pub fn description(self, secrets: &SecretLocations) -> String {
+        match self {
+            Self::Typed => "typed".to_owned(),
+            Self::Variable(name) => format!("{name}, in the environment"),
+            Self::Stored(location) => secrets.describe(location),
+        }
+    }
+}
+
+pub fn open_secrets() -> Result<SecretLocations, String> {
+    let folder = tessera_config::config_dir();
+    folder
+        .map(|folder| SecretLocations::in_dir(&folder))
+        .ok_or_else(|| "the home folder is unknown, so secrets cannot be stored".to_owned())
+}
+
+/// Returns where a secret would be stored, and whether that is a plain file, which needs the user's consent.
+pub fn preferred_place(secrets: &Result<SecretLocations, String>) -> (String, bool) {
+    match secrets {
+        Ok(secrets) => {
+            let location = secrets.preferred_location();
+            (secrets.describe(location), location == SecretLocation::File)
+        }
+        Err(reason) => (reason.clone(), true),
+    }
+}
+
+/// Finds a secret. A secret in the environment takes precedence if it belongs to the profile.
+pub fn find_secret(
+    owner: SecretOwner,
+    secrets: Option<&SecretLocations>,
+) -> Result<Option<(SecretString, SecretSource)>, String> {
+    if let Ok(environment) = EnvironmentLoginPermission::for_profile(owner)
+        && let Some((secret, name)) = environment.secret()?
+    {
+        return Ok(Some((secret, SecretSource::Variable(name))));
+    }
+    let stored = secrets.map_or(Ok(None), |secrets| secrets.find(owner))?;
+    Ok(stored.map(|(secret, location)| (secret, SecretSource::Stored(location))))
+}
+
+/// Returns where the secret of a profile is, or `None` if the profile needs no secret.
+///
+/// # Errors
+///
+/// The address of the profile is not valid.
+pub fn secret_location(
+    profile: &Profile,
+    secrets: &SecretLocations,
+) -> Result<Option<String>, Failure> {
+    let DeploymentConfig::Hosted { base_url, api_key } = &profile.deployment else {
+        return Ok(None);
+    };
+    let origin = BaseUrl::parse(base_url)?.to_string();
+    let owner = SecretOwner { profile: &profile.name, origin: &origin, api_key };
+    Ok(Some(match find_secret(owner, Some(secrets)) {
+        Ok(Some((_, source))) => source.description(secrets),
+        Ok(None) => "none yet: `tessera auth import`".to_owned(),
+        Err(reason) => reason,
+    }))
 }

@@ -1,8 +1,10 @@
-//! Tests `input::keymap`: bindings, contexts and overrides.
+//! Tests `tessera_config::input`: how chords are read and printed, bindings, contexts and overrides.
 
 use std::path::Path;
 
-use tessera_config::input::{Action, Chord, KeyContext, KeyMatch, Keymap};
+use tessera_config::input::{
+    Action, Chord, KeyContext, KeyMatch, Keymap, SequenceSplitter, TerminalInput, decode,
+};
 
 fn keys(written: &str) -> Vec<Chord> {
     written.split(' ').map(|chord| chord.parse().unwrap()).collect()
@@ -79,10 +81,50 @@ fn errors_name_the_unknown_word() {
 }
 
 #[test]
+fn every_mistake_of_a_key_file_is_reported() {
+    let source = "[nowhere]\nquit = ['q']\n[everywhere]\nfly = ['f']\nfirst = ['g g', 'g', 'x']";
+    let error = Keymap::parse(source).unwrap_err().reason;
+    let expected = "[everywhere] first: `g` is a prefix of another binding, or starts with one; `fly` in [everywhere] is \
+                    not an action; `[nowhere]` is not a key context";
+    assert_eq!(error, expected);
+}
+
+#[test]
 fn a_key_file_that_is_not_toml_has_its_error_in_one_line() {
     let error = Keymap::parse("[everywhere]\nquit = q\n").unwrap_err();
     assert_eq!(error.position, Some((2, 8)), "{error}");
     let shown = error.in_file(Path::new("keys.toml")).to_string();
     assert!(shown.starts_with("keys.toml, line 2, column 8: "), "{shown}");
     assert_eq!(shown.lines().count(), 1, "{shown}");
+}
+
+#[test]
+fn chords_are_read_and_printed() {
+    for (written, printed) in [
+        ("q", "q"),
+        ("G", "G"),
+        ("ctrl-p", "Ctrl-P"),
+        ("shift-tab", "Shift-Tab"),
+        ("-", "-"),
+        ("ctrl--", "Ctrl--"),
+        ("f1", "F1"),
+        ("space", "Space"),
+        ("pagedown", "PgDn"),
+    ] {
+        assert_eq!(written.parse::<Chord>().unwrap().to_string(), printed);
+    }
+    assert!("f13".parse::<Chord>().is_err());
+    assert!("hyper-x".parse::<Chord>().is_err());
+}
+
+#[test]
+fn shifted_letters_are_one_key_however_reported() {
+    let keys = |bytes: &str| -> Vec<TerminalInput> {
+        let sequences = SequenceSplitter::default().feed(bytes.as_bytes());
+        sequences.into_iter().flat_map(decode).collect()
+    };
+    assert_eq!(keys("G"), keys("\x1b[103:71;2u"));
+    assert_eq!(keys("G"), keys("\x1b[103;2u"));
+    assert_eq!(keys("\x1b[Z"), [TerminalInput::Key("shift-tab".parse().unwrap())]);
+    assert_eq!(keys("\x1b[9;2u"), keys("\x1b[Z"));
 }

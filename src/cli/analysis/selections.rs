@@ -1,24 +1,27 @@
-//! `tessera dataset split`: divides a dataset into sets without near-duplicates across them.
+//! `tessera dataset split` divides a dataset into sets without near-duplicates across them, and `tessera dataset
+//! diverse` selects the media that differ most, for example to label them first. Both save selections.
 
 use clap::ValueEnum;
+use tessera_client::ExistingFile;
+use tessera_model::{
+    split::{Balance, Shares, SplitPlan},
+    text::grouped_with_noun,
+};
 
 use super::{DatasetArgument, media_rows};
 use crate::cli::prelude::*;
 use crate::{
     cli::{
+        export::ExportContentOptions,
         output::unless_closed,
         selection::name_taken,
         values::{check_new_file, existing_file, is_stdout, write_result},
     },
     usecase::{
+        file_actions::selection_of_media,
         media_rows::{MediaRow, most_frequent},
         split::{divide, selections_of},
     },
-};
-use tessera_client::ExistingFile;
-use tessera_model::{
-    split::{Balance, Shares, SplitPlan},
-    text::grouped_with_noun,
 };
 
 #[derive(Debug, Args)]
@@ -155,4 +158,64 @@ fn list_of<'a>(sets: impl Iterator<Item = (&'a str, &'a Vec<&'a MediaRow>)>) -> 
         format!("{line}\n")
     };
     sets.flat_map(|(set, rows)| rows.iter().map(move |row| line(set, row))).collect()
+}
+
+#[derive(Debug, Args)]
+pub struct DiverseOptions {
+    /// Number of media to select.
+    #[arg(value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    count: u32,
+    #[command(flatten)]
+    source: DatasetArgument,
+    #[command(flatten)]
+    content: ExportContentOptions,
+    /// Name of the selection.
+    #[arg(long, value_name = "NAME", default_value = "diverse")]
+    name: String,
+    /// Replace a saved selection of the same name.
+    #[arg(long)]
+    force: bool,
+}
+
+impl DiverseOptions {
+    pub async fn run(self, context: &Context) -> CliResult {
+        let work = async |connection: &Connection<'_>, dataset: &Dataset| {
+            self.select(connection, dataset).await
+        };
+        self.source.with_dataset(context, work).await
+    }
+
+    async fn select(&self, connection: &Connection<'_>, dataset: &Dataset) -> CliResult {
+        let context = connection.context;
+        let service = connection.local_service("choosing diverse media")?;
+        let id = dataset.id;
+        if connection.state.has_named_selection(&self.name, id)? && !self.force {
+            return Err(name_taken(&self.name));
+        }
+        let among = self.content.found_or_selected(connection, dataset).await?;
+        let among = among.map(|selection| selection.items());
+        let count = self.count as usize;
+        let chosen =
+            service.blocking(move |it| it.diverse_media(id, among.as_deref(), count)).await?;
+        let found = grouped_with_noun(chosen.len() as u64, "media item", "media items");
+        if context.is_dry_run() {
+            let change = format!("save {found} as the selection `{}`", self.name);
+            return context.print_planned_change(&change, None);
+        }
+        let (selection, existing) = (selection_of_media(&chosen), existing_file(self.force));
+        let saved = connection.state.save_named_selection(&self.name, id, &selection, existing)?;
+        saved.ok_or_else(|| name_taken(&self.name))?;
+        let rows = chosen
+            .iter()
+            .map(|(media, file)| json!({"media_id": media, "path": file.to_string_lossy()}));
+        let rows: Vec<_> = rows.collect();
+        let fields = json!({ "dataset_id": id, "selection": self.name, "media": rows });
+        context.print(&Document::new("tessera.diverse_media/1", fields))?;
+        context.messages.info(format!("{found} selected as `{}`", self.name));
+        if chosen.len() < count {
+            context.messages.warn(format!("there are no more than {found} to choose from"));
+            return Ok(Exit::Incomplete);
+        }
+        Ok(Exit::Done)
+    }
 }

@@ -1,4 +1,0 @@
-//! Tests of `tessera_config::input`, one file per module.
-
-mod chord;
-mod keymap;
