@@ -7,9 +7,8 @@ use tessera_model::Granularity;
 use tessera_search::member_search::{DistanceQuery, VectorQuery};
 
 use crate::{
-    caption_index::CaptionIndex,
+    caption_index::{CaptionIndex, FileNames},
     columns::Lists,
-    file_names::FileNames,
     member_columns::{MemberColumns, NameTable},
     vector_source::PartialVectors,
 };

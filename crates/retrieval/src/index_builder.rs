@@ -8,10 +8,9 @@ use std::{
 };
 
 use crate::{
-    caption_index::CaptionIndexBuilder,
+    caption_index::{CaptionIndexBuilder, FileNames},
     columns::Lists,
     dataset_index::DatasetIndex,
-    file_names::FileNames,
     member_columns::{MemberColumns, NO_VIDEO, NameTable},
     vector_source::{IndexLimits, VectorSink},
 };

@@ -20,11 +20,10 @@ use tessera_store::{
 };
 
 use crate::{
-    caption_index::CaptionIndex,
+    caption_index::{CaptionIndex, FileNames},
     checked_file::{CheckedWriter, open_checked},
     columns::{Column, read_column},
     dataset_index::DatasetIndex,
-    file_names::FileNames,
     index_builder::{IndexBuilder, VECTOR_FILES},
     member_columns::{MemberColumns, NameTable},
     vector_source::{IndexLimits, PartialVectors, VectorSource},

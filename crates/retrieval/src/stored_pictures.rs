@@ -11,9 +11,8 @@ use std::{
 use bytes::Bytes;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use tessera_media::object_storage::{BlockingStorage, BucketFolder, LazyStorage, ObjectUri};
-use tessera_store::{
-    picture_pack::{PackedPicture, PackedPictures, picture_checksum},
-    picture_table::StoredPicture,
+use tessera_store::picture_table::{
+    PackedPicture, PackedPictures, StoredPicture, picture_checksum,
 };
 use uuid::Uuid;
 

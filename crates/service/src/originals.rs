@@ -90,6 +90,13 @@ impl Originals {
         storage.check(&location.to_string_lossy())
     }
 
+    /// Lists the first part of a folder in object storage, or a whole manifest. The error is safe to send to clients.
+    pub fn list_first(&self, location: &ObjectUri) -> io::Result<()> {
+        let storage = self.storage.get()?;
+        let mut parts = storage.scan_parts(location).map_err(io::Error::other)?;
+        parts.next().transpose().map(drop).map_err(StorageError::into_io)
+    }
+
     /// Lists the files of a source. `patterns` belong to the dataset, and object storage has none. Fails if a folder or
     /// bucket cannot be listed, or if the patterns of a folder cannot be read. The error is safe to send to clients.
     pub fn scan(&self, location: &Path, patterns: &PatternLists) -> io::Result<FolderScan> {

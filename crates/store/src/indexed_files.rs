@@ -10,8 +10,7 @@ use super::prelude::*;
 use super::{
     columns::encode_f16,
     media::{FramePosition, MediaKind},
-    picture_pack::PackedPictures,
-    picture_table::{FRAME_PICTURES, THUMBNAILS},
+    picture_table::{FRAME_PICTURES, PackedPictures, THUMBNAILS},
     source::SourceFolder,
 };
 use tessera_media::ingest::{FileStat, KnownFile, video::VideoFrame};

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use uuid::Uuid;
 
 use super::prelude::*;
-use super::{indexed_files::put_features, media::region_to_array, picture_pack::PackedPictures};
+use super::{indexed_files::put_features, media::region_to_array, picture_table::PackedPictures};
 use tessera_model::{Annotation, LabeledRegion, Region};
 use tessera_search::index::Features;
 

@@ -14,7 +14,7 @@ use super::{
     FolderScan, OriginalFiles, ScannedFile, SourceFile,
     features::Features,
     file_names::{printable_path, sanitized_path},
-    is_source_failure,
+    is_refused, is_unavailable,
     scan::{METADATA_PARQUET, is_parquet, row_of, row_stat},
 };
 
@@ -22,8 +22,8 @@ use super::{
 pub(crate) const MAX_ROWS: usize = 200_000;
 
 /// Adds the rows of all Parquet files that have a column of images. Damaged files and files without such a column add
-/// nothing. The known rows of a file that the system cannot read are kept. Fails only if object storage fails or does not
-/// send a file, because all known rows would be taken for removed. The error names the file.
+/// nothing. The known rows of a file that the system cannot read, or that object storage does not send, are kept. Fails
+/// only if object storage cannot be reached. The error names the file.
 pub fn list_images(files: &dyn OriginalFiles, scan: &mut FolderScan) -> io::Result<()> {
     let candidates = scan.files.iter().filter(|file| {
         is_parquet(&file.path) && file.path.file_name().is_some_and(|name| name != METADATA_PARQUET)
@@ -32,12 +32,12 @@ pub fn list_images(files: &dyn OriginalFiles, scan: &mut FolderScan) -> io::Resu
     for file in &candidates {
         let rows = match ImageTable::open(files, &file.path).and_then(|table| row_names(&table)) {
             Ok(rows) => rows,
-            Err(cause) if is_source_failure(&cause) => {
+            Err(cause) if is_unavailable(&cause) => {
                 let reason = format!("{}: {cause}", printable_path(&file.path));
                 return Err(io::Error::new(cause.kind(), reason));
             }
             Err(cause) => {
-                if cause.raw_os_error().is_some() {
+                if cause.raw_os_error().is_some() || is_refused(&cause) {
                     scan.unreadable.insert(file.path.clone());
                 }
                 continue;

@@ -10,8 +10,7 @@ use tessera_model::{Granularity, ScoreKind};
 
 use super::*;
 use crate::{
-    caption_index::CaptionIndex,
-    file_names::FileNames,
+    caption_index::{CaptionIndex, FileNames},
     member_columns::{MemberColumns, NameTable},
     vector_source::{PartialVectors, VectorSource},
 };

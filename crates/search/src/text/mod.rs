@@ -1,7 +1,6 @@
 //! Searches text. The modules detect the languages of captions, parse and score full-text queries, train the text space
 //! (LSA), and split file names into words.
 
-pub mod bm25;
 pub mod full_text_query;
 pub mod language;
 mod language_detection;

@@ -26,7 +26,7 @@ use tessera_store::{
     dataset::{self, DatasetRecord},
     indexed_files::{self, IndexedFile},
     media,
-    picture_pack::PackedPictures,
+    picture_table::PackedPictures,
     sidecar::{self, TextMetadata},
     source, vectors,
 };

@@ -18,7 +18,7 @@ use tessera_store::{
     indexed_files::{self, IndexedFile},
     indexing_task::{self, IndexingTaskKind},
     lease::{self, LeasedTask},
-    picture_pack::PackedPictures,
+    picture_table::PackedPictures,
     source::{self, SourceFolder},
     store_now,
 };

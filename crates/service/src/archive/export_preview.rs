@@ -9,7 +9,7 @@ use tessera_model::{
     ExportPreview, Omission, SafeText,
     text::group_digits,
 };
-use tessera_store::media_content::MediaContent;
+use tessera_store::export::MediaContent;
 
 /// The formats that describe nothing of an image but its objects.
 const OBJECTS_ONLY: &[ExportFormat] = &[Yolo, YoloSegment, YoloPose, Voc];

@@ -306,7 +306,12 @@ pub(crate) struct MissingPictures {
     pub changed: BTreeMap<i64, MediaRecord>,
     /// The number of selected media items that the dataset no longer has.
     pub removed: u64,
+    /// Whether a picture was copied to the archive.
+    pub has_copied: bool,
 }
+
+/// The number of pictures after which an export fails if object storage has sent none of them.
+const REFUSED_AT_START: usize = 32;
 
 /// The maximum number of pictures of a kind that a message names.
 const MAX_NAMED: usize = 10;
@@ -316,7 +321,8 @@ impl MissingPictures {
         self.unreadable.contains_key(&row) || self.changed.contains_key(&row)
     }
 
-    /// Adds a picture that cannot be read. Fails if the source of the picture cannot be reached.
+    /// Adds a picture that cannot be read. Fails if the source of the picture cannot be reached, or has sent none of the
+    /// first pictures.
     pub fn add_unreadable(
         &mut self,
         media: &MediaRecord,
@@ -327,13 +333,13 @@ impl MissingPictures {
         }
         self.refusals.extend(is_refused(cause).then(|| cause.to_string()));
         self.unreadable.insert(media.row, media.clone());
-        Ok(())
+        if self.unreadable.len() == REFUSED_AT_START { self.require_some() } else { Ok(()) }
     }
 
     /// Fails if object storage sends none of the pictures, because then the access key is wrong and not a picture.
-    pub fn require_some(&self, pictures: u64) -> Result<(), TaskError> {
+    pub fn require_some(&self) -> Result<(), TaskError> {
         match self.refusals.first() {
-            Some(reason) if self.unreadable.len() as u64 == pictures => {
+            Some(reason) if !self.has_copied && self.changed.is_empty() => {
                 Err(TaskError::Failed(format!("object storage failed: {reason}")))
             }
             _ => Ok(()),

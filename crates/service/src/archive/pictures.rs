@@ -136,20 +136,22 @@ fn copy_picture(
     out: &mut impl Write,
     missing: &mut MissingPictures,
 ) -> Result<bool, TaskError> {
-    let file = match picture {
+    let copied = match picture {
         Picture::Frame(jpeg) => {
             out.write_all(&jpeg).map_err(TaskError::archive)?;
-            return Ok(true);
+            Copied::Complete
         }
-        Picture::File(file) => file,
+        // One byte more than the indexed size shows that the file is growing.
+        Picture::File(file) => copy_indexed(&mut file.take(media.size + 1), media, out)?,
     };
-    // One byte more than the indexed size shows that the file is growing.
-    match copy_indexed(&mut file.take(media.size + 1), media, out)? {
-        Copied::Complete => return Ok(true),
+    let is_complete = matches!(copied, Copied::Complete);
+    missing.has_copied |= is_complete;
+    match copied {
+        Copied::Complete => {}
         Copied::Unreadable(cause) => missing.add_unreadable(media, &cause)?,
         Copied::Changed => drop(missing.changed.insert(media.row, media.clone())),
     }
-    Ok(false)
+    Ok(is_complete)
 }
 
 enum Copied {

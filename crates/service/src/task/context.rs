@@ -29,7 +29,7 @@ use tessera_store::{
     QueryError, Store, StoreError, Transaction, dataset,
     lease::{self, Lease, LeasedTask},
     lock,
-    picture_pack::PackedPictures,
+    picture_table::PackedPictures,
     source::SourceFolder,
     store_now,
 };
@@ -244,6 +244,11 @@ impl TaskContext {
     /// Returns how many times the task was begun.
     pub fn fence(&self) -> i64 {
         self.lease.fence
+    }
+
+    /// Whether the task is run again if object storage cannot be reached.
+    pub fn is_rerun_for_storage(&self) -> bool {
+        self.storage_reruns.load(Ordering::Relaxed) < MAX_STORAGE_RERUNS
     }
 
     /// Runs a task, unless it was stopped before. A panic fails only this task, and not the tasks queued behind it.

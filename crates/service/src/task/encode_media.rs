@@ -3,6 +3,7 @@
 
 use std::{
     collections::{HashMap, hash_map::Entry},
+    io,
     path::Path,
 };
 
@@ -15,7 +16,7 @@ use super::{
 use crate::{task_error::TaskError, usecase::UNREADABLE_MODEL};
 use image::RgbImage;
 use tessera_encoder::{Encoder, HashedFile};
-use tessera_media::ingest::{OriginalFiles, is_unavailable, sidecar::push_name};
+use tessera_media::ingest::{OriginalFiles, is_refused, is_unavailable, sidecar::push_name};
 use tessera_model::{DatasetId, Region};
 use tessera_picture::decode::{DecodeError, decode, with_spare_pixels};
 use tessera_search::index::{THUMBNAIL_SIDE, decode_regions};
@@ -112,14 +113,19 @@ pub(crate) struct ModelPictures<'a> {
     side: u32,
     /// The folders that were opened, by the row of their source.
     folders: HashMap<i64, Box<dyn OriginalFiles>>,
+    /// Why object storage refused the originals since it last sent one.
+    refusals: Vec<io::Error>,
+    /// The number of refusals in a row from which the access key is wrong, and not the originals.
+    max_refusals: usize,
 }
 
 impl<'a> ModelPictures<'a> {
     pub fn new(context: &'a TaskContext, side: u32) -> Self {
-        Self { context, side, folders: HashMap::new() }
+        Self { context, side, folders: HashMap::new(), refusals: Vec::new(), max_refusals: 2 }
     }
 
-    /// Calls `each` with the rows of media and their pixels.
+    /// Calls `each` with the rows of media and their pixels. Fails if object storage refuses all originals, because
+    /// the vectors of thumbnails would stay when it sends the originals again.
     pub fn for_each(
         &mut self,
         rows: &[i64],
@@ -149,7 +155,12 @@ impl<'a> ModelPictures<'a> {
                 self.for_each_thumbnail(&rows, &mut each)?;
             }
         }
-        Ok(())
+        match self.refusals.last() {
+            Some(cause) if self.refusals.len() >= self.max_refusals => {
+                Err(TaskError::storage(cause))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn for_each_thumbnail(
@@ -184,9 +195,16 @@ impl<'a> ModelPictures<'a> {
             }
         };
         match read_picture(&**folder, path) {
-            Ok(bytes) => Ok(Some(bytes)),
+            Ok(bytes) => {
+                self.refusals.clear();
+                self.max_refusals = BATCH_SIZE;
+                Ok(Some(bytes))
+            }
             Err(cause) if is_unavailable(&cause) => Err(TaskError::storage(&cause)),
-            Err(_) => Ok(None),
+            Err(cause) => {
+                self.refusals.extend(is_refused(&cause).then_some(cause));
+                Ok(None)
+            }
         }
     }
 }

@@ -28,7 +28,7 @@ use tessera_store::{
     Transaction, dataset,
     indexed_files::{self, FileWithoutMedia, IndexedFile},
     is_storage_full,
-    picture_pack::PackedPictures,
+    picture_table::PackedPictures,
     source::SourceFolder,
 };
 

@@ -12,7 +12,6 @@ mod encoding_runs;
 mod extract_media;
 mod index_source;
 mod member_features;
-mod pack_sweep;
 mod run_export;
 mod run_indexing;
 mod runner;

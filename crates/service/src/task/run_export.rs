@@ -241,7 +241,7 @@ fn write_snapshot(
     let groups = &counted_duplicates(connection, dataset.id)?;
     let content = ArchiveContent { connection, dataset, export, folders, pictures, links, groups };
     let mut missing = archive::write(&content, file, report)?;
-    missing.require_some(export.media_count)?;
+    missing.require_some()?;
     if export.selective {
         missing.removed = selected.saturating_sub(export.media_count);
     }

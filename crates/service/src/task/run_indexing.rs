@@ -21,7 +21,7 @@ use crate::{
     settings::InjectedFailure,
     task_error::TaskError,
 };
-use tessera_media::ingest::{EXCLUDED, file_names::printable_path};
+use tessera_media::ingest::{EXCLUDED, file_names::printable_path, is_temporary};
 use tessera_model::{DatasetId, FileKind, local_files::HIDDEN, text::count_with_noun};
 use tessera_store::{
     Connection, StoreError, captions, dataset, indexed_files,
@@ -104,7 +104,7 @@ fn write_result(
     Ok(())
 }
 
-/// The last element says which sources are missing, or why the dataset's own model encoded nothing.
+/// The last element says which sources could not be read, or why the dataset's own model encoded nothing.
 type IndexingResult =
     (LanguageUpdate, ClusterUpdate, TextVectorUpdate, SearchTableUpdate, Option<String>);
 
@@ -144,9 +144,9 @@ fn run_creation(
         source.is_dataset_folder || outdated || is_upload(source) || is_remote
     });
     // Nothing is cleared before all folders are known to be there.
-    let missing = leave_out_missing(context, &mut sources)?;
+    let missing = leave_out_missing(context, running.kind, &mut sources)?;
     if let Some(missing) = missing.as_ref().filter(|_| outdated) {
-        let why = "All files have to be read again, but a folder is missing";
+        let why = "All files have to be read again, but a folder cannot be read";
         return Err(TaskError::Failed(format!("{why}. {missing}")));
     }
     if outdated && record.extractor != INCOMPLETE {
@@ -163,15 +163,26 @@ fn run_creation(
     Ok(result)
 }
 
-/// Removes the missing sources from `sources`, so that their media are kept, and returns a sentence about them. Fails
-/// if the folder of the dataset is missing.
+/// Removes the sources from `sources` that are missing or that object storage does not list, so that their media are
+/// kept, and returns a sentence about them. Fails if the folder of the dataset is missing.
 fn leave_out_missing(
     context: &TaskContext,
+    kind: IndexingTaskKind,
     sources: &mut Vec<SourceFolder>,
 ) -> Result<Option<String>, TaskError> {
-    let mut names = Vec::new();
+    let (mut names, mut problems) = (Vec::new(), Vec::new());
     for source in mem::take(sources) {
-        if !context.originals.is_missing(&context.store, &source)? {
+        // The media of an addition were listed when it was accepted.
+        let is_known = kind == IndexingTaskKind::Creation && !source.is_dataset_folder;
+        let added_location = storage_location(&source.folder).filter(|_| is_known);
+        let listed = added_location.map_or(Ok(()), |uri| context.originals.list_first(&uri));
+        if let Err(cause) = listed {
+            if is_temporary(&cause) && context.is_rerun_for_storage() {
+                return Err(TaskError::storage(&cause));
+            }
+            let remedy = "Restore the access to it, and rescan the dataset";
+            problems.push(format!("{cause}, so its media are kept as they were. {remedy}"));
+        } else if !context.originals.is_missing(&context.store, &source)? {
             sources.push(source);
         } else if source.is_dataset_folder {
             return Err(TaskError::Failed(FOLDER_MISSING.to_owned()));
@@ -179,17 +190,23 @@ fn leave_out_missing(
             names.push(source.public_name());
         }
     }
-    let names = names.join(", ");
-    let remedy = if context.store.is_on_server() {
-        "Every worker needs it at the same path, or it has to be in object storage"
+    let (restore, drop) = if context.store.is_on_server() {
+        ("Every worker needs it at the same path, or it has to be in object storage", None)
     } else {
-        "Connect its disk or restore it. To drop its media, remove the dataset and open the dataset's folder again"
+        let drop = "To drop its media, remove the dataset and open the dataset's folder again";
+        ("Connect its disk or restore it", Some(drop))
     };
-    Ok((!names.is_empty()).then(|| {
-        format!(
-            "{names}: missing, or without any of its files, so its media are kept as they were. {remedy}"
-        )
-    }))
+    if !names.is_empty() {
+        problems.push(format!(
+            "{}: missing, or without any of its files, so its media are kept as they were. {restore}",
+            names.join(", ")
+        ));
+    }
+    if problems.is_empty() {
+        return Ok(None);
+    }
+    problems.extend(drop.map(str::to_owned));
+    Ok(Some(problems.join(". ")))
 }
 
 fn run_addition(
@@ -200,7 +217,7 @@ fn run_addition(
     let found = context.store.read(|c| source::find(c, batch.source))?;
     let source = found.ok_or_else(|| TaskError::Failed("the batch has no folder".to_owned()))?;
     let mut sources = vec![source];
-    let missing = leave_out_missing(context, &mut sources)?;
+    let missing = leave_out_missing(context, running.kind, &mut sources)?;
     let copies = context.store.read(|c| moved_files::known_copies(c, running.dataset))?;
     for source in &sources {
         let skipped = fetch_batch(context, source, &batch.origin)?;

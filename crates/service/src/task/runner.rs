@@ -1,29 +1,32 @@
 //! The threads that run tasks. The threads take indexing tasks and exports from the store, including tasks that other
 //! processes accepted. With a store in a file, only the threads of one process do. Beside tasks, the threads prepare
-//! index files, and remove packs of pictures that nothing needs, as `pack_sweep` says.
+//! index files, and remove packs of pictures from the bucket: packs to which nothing refers any more, and packs of
+//! workers that were killed before their transaction.
 
 use std::{
     collections::HashMap,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, mpsc},
     thread::{self, JoinHandle},
+    time::{Duration, Instant},
 };
 
 use super::{
     WorkerContext,
     compare_folder::FoldersToCompare,
-    pack_sweep::PackSweep,
     run_export::{delete_expired_exports, run_next_export},
     run_indexing::run_next_indexing,
     several_processes::{RangeWorker, watch_store},
     wake_signal::WakeSignal,
 };
+use crate::task_error::TaskError;
+use tessera_media::object_storage::INTERRUPTED_AFTER;
 use tessera_model::{DatasetId, EntityType, Status};
 use tessera_store::{
     StoreError,
     dataset::{self, DatasetRecord},
     lease::LeasedTask,
-    search_table,
+    picture_table, search_table,
 };
 
 /// The number of checks for expired exports within the time for which exports are kept.
@@ -231,4 +234,59 @@ impl IndexPreparation {
             self.prepared.insert(key, dataset.generation);
         }
     }
+}
+
+/// The time between two sweeps.
+const SWEEP_PAUSE: Duration = Duration::from_hours(24);
+/// The number of packs that are removed before the next check whether to stop.
+const PACKS_AT_A_TIME: usize = 64;
+
+/// Sweeps at the first call, and then once a day.
+#[derive(Default)]
+struct PackSweep {
+    begun_at: Option<Instant>,
+}
+
+impl PackSweep {
+    fn run_when_due(&mut self, worker: &WorkerContext) {
+        let is_due = self.begun_at.is_none_or(|begun_at| begun_at.elapsed() >= SWEEP_PAUSE);
+        if is_due && worker.settings.bucket.is_some() {
+            self.begun_at = Some(Instant::now());
+            // Whatever cannot be removed now is removed by the next sweep.
+            let _ = remove_unused(worker).and_then(|()| remove_unknown(worker));
+        }
+    }
+}
+
+/// Removes the packs to which nothing has referred for a day. A backup that is being made may still refer to younger
+/// ones.
+fn remove_unused(worker: &WorkerContext) -> Result<(), TaskError> {
+    let store = &worker.store;
+    store.write_rows(|tx| picture_table::mark_unused_packs(tx))?;
+    let unused = store.read(|c| picture_table::packs_unused_for(c, INTERRUPTED_AFTER))?;
+    for packs in unused.chunks(PACKS_AT_A_TIME) {
+        delete_packs(worker, packs)?;
+        store.write_rows(|tx| picture_table::delete_packs(tx, packs))?;
+    }
+    Ok(())
+}
+
+/// Removes the packs in the bucket that the store does not know. A younger pack may belong to a transaction that has
+/// not been committed yet.
+fn remove_unknown(worker: &WorkerContext) -> Result<(), TaskError> {
+    let found = worker.originals.pictures.packs_older_than(INTERRUPTED_AFTER);
+    for packs in found.map_err(|cause| TaskError::storage(&cause))?.chunks(PACKS_AT_A_TIME) {
+        let known = worker.store.read(|c| picture_table::known_packs(c, packs))?;
+        let unknown: Vec<String> =
+            packs.iter().filter(|pack| !known.contains(*pack)).cloned().collect();
+        delete_packs(worker, &unknown)?;
+    }
+    Ok(())
+}
+
+fn delete_packs(worker: &WorkerContext, packs: &[String]) -> Result<(), TaskError> {
+    if worker.is_stopped() {
+        return Err(TaskError::Stopped);
+    }
+    worker.originals.pictures.delete_packs(packs).map_err(|cause| TaskError::storage(&cause))
 }

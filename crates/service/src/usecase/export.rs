@@ -33,11 +33,9 @@ use tessera_store::{
     QueryError, Transaction, cluster,
     dataset::{self, DatasetRecord},
     duplicate_group,
-    export::{self, ExportChoices, ExportRecord, ExportTaskState},
+    export::{self, ExportChoices, ExportRecord, ExportTaskState, for_each_content},
     lease::LeasedTask,
-    media,
-    media_content::for_each_content,
-    now_micros,
+    media, now_micros,
     search_table::SelectedMember,
 };
 use tessera_wire::selection;

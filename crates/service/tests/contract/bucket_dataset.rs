@@ -1,11 +1,12 @@
 //! Datasets whose folder is in a bucket: their originals stay there.
 
-use std::{fs, path::Path, sync::Arc, time::Duration};
+use std::{fs, ops::Range, path::Path, sync::Arc, time::Duration};
 
 use reqwest::multipart::Form;
 use serde_json::json;
 use tessera_model::{DatasetId, SkippedFile};
 use tessera_service::{Deployment, DeploymentSettings, LocalError};
+use tessera_testing::tiny_model::ModelFolder;
 use tokio::{
     sync::Semaphore,
     time::{sleep, timeout},
@@ -14,7 +15,9 @@ use tokio::{
 use crate::{
     components::object_storage::fake_s3::{FakeFailure, FakeS3},
     export,
+    parquet_images::IMAGES,
     support::{Place, Service, answer, picture},
+    user_model::with_model,
     video::with_ffmpeg,
 };
 
@@ -325,6 +328,88 @@ async fn an_object_that_is_not_sent_is_named_and_does_not_stop_the_others() {
     let task = export::ended(&service, &export::start(&service, query).await).await;
     let reason = "object storage failed: access is denied";
     assert_eq!((&task["status"], &task["result_message"]), (&json!("FAILED"), &json!(reason)));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_bucket_that_denies_every_original_fails_a_task_instead_of_costing_pictures() {
+    let storage = storage().await;
+    let deny = |pictures: Range<u32>| {
+        for n in pictures {
+            let denied = FakeFailure::S3Error(403, "AccessDenied");
+            storage.fail_object(&format!("team/set/p{n:03}.png"), denied);
+        }
+    };
+    for n in 12..40 {
+        storage.put(&format!("team/set/p{n:03}.png"), &picture(n));
+    }
+    let service = served(Place::new(&[]), &storage).await;
+    deny(0..40);
+    let before = storage.request_count();
+    let query = "file_name=a&export_format=json&include_images=true";
+    let task = export::ended(&service, &export::start(&service, query).await).await;
+    let reason = "object storage failed: access is denied";
+    assert_eq!((&task["status"], &task["result_message"]), (&json!("FAILED"), &json!(reason)));
+    assert_eq!(storage.request_count() - before, 32, "it ends early");
+    // The side of the model's input is longer than that of a thumbnail.
+    let model = with_model(&ModelFolder::brightest(300));
+    let mut place = service.stop().await;
+    for (denied, status, message, vectors) in
+        [(0..40, "ERROR", json!(reason), 0), (0..1, "READY", json!(null), 40)]
+    {
+        storage.recover();
+        deny(denied);
+        let settings = DeploymentSettings { storage: storage.settings(), ..model.clone() };
+        let deployment = place.open_with(settings);
+        let dataset = add(&deployment, FOLDER).unwrap();
+        deployment.wait_until_idle().await;
+        let service = Service::serve(place, deployment, dataset, true).await;
+        let record = service.record().await;
+        assert_eq!((&record["status_new"], &record["fatal_error_msg"]), (&json!(status), &message));
+        assert_eq!(service.place.count("model_vector"), vectors);
+        place = service.stop().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_object_storage_no_longer_lists_or_sends_keeps_its_media_and_is_named() {
+    const PARQUET: &str = "team/set/images.parquet";
+    let storage = storage().await;
+    storage.put(PARQUET, IMAGES);
+    storage.put("more/x.png", &picture(20));
+    storage.put("other/y.png", &picture(21));
+    let service = served(Place::new(&[]), &storage).await;
+    for bucket in ["more", "other"] {
+        service.added(Form::new().text("s3_uri", format!("s3://{bucket}/"))).await;
+    }
+    for (images, name, message) in [
+        (
+            19,
+            "more",
+            json!(
+                "Invalid S3 URI or no media files found at s3://more/ (access is denied), so its media are kept as \
+                 they were. Restore the access to it, and rescan the dataset. To drop its media, remove the dataset \
+                 and open the dataset's folder again"
+            ),
+        ),
+        (20, PARQUET, json!(null)),
+    ] {
+        storage.fail_object(name, FakeFailure::S3Error(403, "AccessDenied"));
+        // A rescan reads everything again only if the folder has changed.
+        storage.put(&format!("team/set/{images}.png"), &picture(22));
+        let rescan = service.post(&format!("/local/dataset/{}/rescan", service.dataset));
+        assert_eq!(answer(rescan).await.0, 200);
+        service.deployment.wait_until_idle().await;
+        let record = service.record().await;
+        assert_eq!(
+            (&record["status_new"], &record["fatal_error_msg"]),
+            (&json!("READY"), &message)
+        );
+        assert_eq!(record["n_images"], images, "{name}");
+        storage.recover();
+    }
+    let skipped = service.deployment.skipped_files(service.dataset).unwrap();
+    let (file, reason) = (skipped[0].file.as_str(), skipped[0].reason.as_str());
+    assert_eq!((file, reason), ("images.parquet", "it cannot be read (access is denied)"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,19 +1,22 @@
 //! Pictures in all formats, made by other programs: indexed, with thumbnails like their sources, and exported as they
-//! are.
+//! are. AVIF, HEIC, raw files of cameras and animations in a folder are at the end.
 //!
 //! Files of missing programs are not checked; `-- --nocapture` names them.
 
-use std::{fs, path::Path, process::Command};
+use std::{collections::BTreeMap, fs, path::Path, process::Command};
 
 use image::{ImageFormat, Rgb, RgbImage, imageops};
-use serde_json::Value;
+use serde_json::{Value, json};
+use tessera_media::ingest::video::sample_animation;
 use tessera_picture::PictureFormat;
 use tessera_service::DeploymentSettings;
 use tessera_store::{Row, params, query};
+use tessera_testing::camera_raw::camera_raw_files;
 
 use crate::{
+    described::{found, vql},
     export::{archive, content, metadata},
-    support::{Place, Service},
+    support::{Place, Service, encoded, picture},
 };
 
 /// Files, and how programs make them of `in.png`.
@@ -136,4 +139,147 @@ async fn files_of_other_programs_are_indexed_and_exported_as_they_are() {
             |item: &Value| item["file_path"].as_str().is_some_and(|path| path.starts_with(name));
         assert!(items.as_array().unwrap().iter().any(is_of_file), "{name} is not in {items}");
     }
+}
+
+const AVIF: &[u8] = include_bytes!("../../../picture/tests/picture/heif/chart.avif");
+const HEIC: &[u8] = include_bytes!("../../../picture/tests/picture/heif/chart.heic");
+
+#[tokio::test]
+async fn pictures_are_indexed_with_ffmpeg_and_named_without() {
+    let files = [("a.avif", AVIF.to_vec()), ("b.heic", HEIC.to_vec()), ("c.png", picture(1))];
+    let service = Service::at_with(Place::new(&files), DeploymentSettings::default()).await;
+    let skipped = service.deployment.skipped_files(service.dataset).unwrap();
+    if !PictureFormat::Avif.is_decodable() {
+        let reasons: Vec<_> = skipped.iter().map(|skipped| skipped.reason.as_str()).collect();
+        let expected = ["AVIF", "HEIC"].map(|name| {
+            format!(
+                "{name} is decoded by ffmpeg, which was not found: install it, or convert the file"
+            )
+        });
+        assert_eq!(reasons, expected);
+        return;
+    }
+    assert!(
+        skipped.is_empty(),
+        "{:?}",
+        skipped.iter().map(|file| &file.reason).collect::<Vec<_>>()
+    );
+    let mut originals = Vec::new();
+    for cluster in service.clusters("threshold=0").await {
+        for preview in cluster["previews"].as_array().unwrap() {
+            let get = async |uri: &str| {
+                let response = service.client.get(preview[uri].as_str().unwrap()).send().await;
+                response.unwrap().bytes().await.unwrap()
+            };
+            assert!(image::load_from_memory(&get("media_thumb_uri").await).is_ok());
+            originals.push(get("media_uri").await.to_vec());
+        }
+    }
+    assert_eq!(originals.len(), 3);
+    for (name, bytes) in files {
+        assert!(originals.contains(&bytes), "{name}: the original is the file itself");
+    }
+}
+
+/// Red at the left and blue at the right, so red is above when it is turned to the right.
+fn preview(width: u32, height: u32) -> Vec<u8> {
+    let color = |x| if x < width / 2 { Rgb([220, 20, 20]) } else { Rgb([20, 20, 220]) };
+    encoded(&RgbImage::from_fn(width, height, |x, _| color(x)), ImageFormat::Jpeg)
+}
+
+#[tokio::test]
+async fn raw_files_are_indexed_with_thumbnails_of_their_previews() {
+    let files = camera_raw_files(&preview(96, 64), &preview(24, 16));
+    let names: Vec<String> = files.iter().map(|(extension, _)| format!("a.{extension}")).collect();
+    let contents =
+        names.iter().map(String::as_str).zip(files.iter().map(|(_, bytes)| bytes.clone()));
+    let place = Place::new(&contents.collect::<Vec<_>>());
+    let service = Service::at_with(place, DeploymentSettings::default()).await;
+    assert!(service.deployment.skipped_files(service.dataset).unwrap().is_empty());
+    let record = service.good(&service.of_dataset("")).await;
+    assert_eq!(record["n_images"], json!(files.len()));
+    for cluster in service.clusters("threshold=0").await {
+        for preview in cluster["previews"].as_array().unwrap() {
+            let get = async |uri: &str| {
+                let response = service.client.get(preview[uri].as_str().unwrap()).send().await;
+                response.unwrap().bytes().await.unwrap()
+            };
+            let thumbnail = image::load_from_memory(&get("media_thumb_uri").await).unwrap();
+            let thumbnail = thumbnail.into_rgb8();
+            assert_eq!(thumbnail.dimensions(), (64, 96), "upright");
+            assert!(thumbnail.get_pixel(9, 9)[0] > 150 && thumbnail.get_pixel(9, 86)[2] > 150);
+            // The original is the file itself.
+            let original = get("media_uri").await;
+            assert!(files.iter().any(|(_, bytes)| *bytes == original));
+        }
+    }
+    let labeled = vql(&json!([{"labels": {"op": "one_of", "value": ["camera:NIKON D90"]}}]));
+    assert_eq!(found(&service, &labeled).await, ["a.nef".to_owned()].into());
+}
+
+/// By Pillow: a red frame for a second, a green one for three, and a dark one for two.
+const THREE: [(&str, &[u8]); 3] = [
+    ("three.gif", include_bytes!("animations/three.gif")),
+    ("three.png", include_bytes!("animations/three.png")),
+    ("three.webp", include_bytes!("animations/three.webp")),
+];
+/// A picture.
+const ONE: &[u8] = include_bytes!("animations/one.gif");
+/// 300 frames of two seconds, black and white in turn.
+const LONG: &[u8] = include_bytes!("animations/long.gif");
+
+fn times(bytes: &[u8]) -> Option<Vec<f64>> {
+    let frames = sample_animation(bytes, &|| false)?;
+    Some(frames.iter().map(|frame| frame.seconds).collect())
+}
+
+#[test]
+fn a_frame_is_sampled_when_the_scene_has_changed() {
+    for (name, bytes) in THREE {
+        assert_eq!(times(bytes), Some(vec![0.0, 4.0]), "{name}");
+        assert_eq!(times(&bytes[..40]), None, "{name}");
+    }
+    assert_eq!(times(ONE), None);
+    assert_eq!(times(b"GIF89a"), None);
+    assert_eq!(sample_animation(LONG, &|| true), None);
+}
+
+#[test]
+fn long_animations_are_sampled_evenly() {
+    let times = times(LONG).unwrap();
+    assert!((50..=100).contains(&times.len()), "{times:?}");
+    assert!(times[0] == 0.0 && times[times.len() - 1] > 580.0, "{times:?}");
+    let gaps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert!(gaps.iter().all(|&gap| (2.0..=24.0).contains(&gap)), "{gaps:?}");
+}
+
+#[tokio::test]
+async fn animations_are_videos_and_pictures_stay_pictures() {
+    let mut files: Vec<(&str, Vec<u8>)> =
+        THREE.iter().map(|(name, bytes)| (*name, bytes.to_vec())).collect();
+    files.push(("one.gif", ONE.to_vec()));
+    let service = Service::at_with(Place::new(&files), DeploymentSettings::default()).await;
+    let record = service.record().await;
+    assert_eq!((&record["n_images"], &record["n_videos"]), (&json!(1), &json!(3)));
+    assert!(service.deployment.skipped_files(service.dataset).unwrap().is_empty());
+    let filter = json!([{"format": {"op": "is", "value": "gif"}}]);
+    let gifs = found(&service, &vql(&filter)).await;
+    assert!(gifs.contains("one.gif") && gifs.contains("three_000001.jpg"), "{gifs:?}");
+    assert!(gifs.len() < 6, "frames of other animations: {gifs:?}");
+    let mut frames: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for cluster in service.clusters("threshold=0").await {
+        for preview in cluster["previews"].as_array().unwrap() {
+            let Some(time) = preview["frame_timestamp"].as_f64() else { continue };
+            let name = preview["original_uri"].as_str().unwrap().to_owned();
+            let link = preview["video_uri"].as_str().unwrap();
+            let video = service.client.get(link).send().await.unwrap().bytes().await.unwrap();
+            assert!(files.contains(&(&*name, video.to_vec())), "{name} is served as it is");
+            frames.entry(name).or_default().push(time);
+        }
+    }
+    for times in frames.values_mut() {
+        times.sort_by(f64::total_cmp);
+    }
+    let expected = THREE.map(|(name, _)| (name.to_owned(), vec![0.0, 4.0]));
+    assert_eq!(frames, expected.into());
 }

@@ -322,6 +322,35 @@ async fn a_missing_folder_is_shown_and_comes_back() {
 }
 
 #[tokio::test]
+async fn all_known_media_decide_whether_a_folder_is_missing_unless_their_rows_are_damaged() {
+    let service = Service::at(Place::new(&pictures(2)).with_store_file(), true).await;
+    // The first page of known files has no media.
+    service.place.change(
+        "WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 1000)
+         INSERT INTO skipped SELECT source.row, CAST(printf('a%04d', n) AS BLOB), 1, 1, 'a text'
+         FROM source, number",
+    );
+    let missing = async || {
+        let mut record = service.good(&service.of_dataset("")).await;
+        (record["folder_missing"].take(), record["n_images"].take())
+    };
+    assert_eq!(missing().await, (json!(null), json!(2)));
+    for name in ["p000.png", "p001.png"] {
+        fs::remove_file(service.place.picture(name)).unwrap();
+    }
+    service.place.put("notes.txt", b"-");
+    assert_eq!(missing().await, (json!(true), json!(2)));
+    // From now on, no row has its checksum.
+    service.place.change(
+        "PRAGMA writable_schema = ON;
+         UPDATE sqlite_schema SET sql = replace(sql, '(checksum = crc32', '(checksum <> crc32')
+         WHERE name = 'media';
+         PRAGMA schema_version = 1000000",
+    );
+    assert_eq!(missing().await, (json!(null), json!(2)));
+}
+
+#[tokio::test]
 async fn a_missing_folder_does_not_empty_its_index_after_a_crash() {
     let place = Place::new(&pictures(4));
     let deployment = place.open();

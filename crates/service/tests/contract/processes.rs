@@ -1,5 +1,5 @@
-//! Several processes on one store, here several deployments. A store in a file has one process, so these tests
-//! run where `TESSERA_TEST_STORE` names a server.
+//! Several processes on one store, here several deployments, and what they have to have in common. A store in a file has
+//! one process, so these tests run where `TESSERA_TEST_STORE` names a server.
 
 use std::{
     fs,
@@ -11,16 +11,19 @@ use futures_util::future::join_all;
 use reqwest::StatusCode;
 use secrecy::ExposeSecret as _;
 use serde_json::Value;
-use tessera_media::ingest::disk_quota::DiskQuota;
-use tessera_service::{Deployment, DeploymentSettings};
-use tessera_store::lease;
+use tessera_media::{ingest::disk_quota::DiskQuota, object_storage::ObjectUri};
+use tessera_service::{Deployment, DeploymentSettings, LocalError};
+use tessera_store::{lease, postgres};
+use tessera_testing::tiny_model::ModelFolder;
 use tokio::time::sleep;
 use uuid::Uuid;
 
 use crate::{
     change::uploads,
+    components::object_storage::fake_s3::FakeS3,
     credentials::opens,
     support::{Place, Service, answer, pictures},
+    user_model::with_model,
 };
 
 /// Ends a test that would hang.
@@ -371,4 +374,55 @@ async fn services_of_one_store_respond_with_the_same_generation() {
 #[test]
 fn two_extensions_of_a_lease_may_fail() {
     assert!(3 * lease::EXTENSION_INTERVAL <= lease::LIFETIME);
+}
+
+/// Opens the store of a place as another process does.
+fn open(place: &Place, settings: DeploymentSettings) -> Result<Deployment, LocalError> {
+    let settings = DeploymentSettings { store: place.store.address(), ..settings };
+    Deployment::open(place.data.path(), settings)
+}
+
+#[tokio::test]
+async fn a_process_with_another_bucket_or_model_is_refused() {
+    let place = Place::new(&pictures(1));
+    let Some(address) = place.store.address() else { return };
+    let storage = FakeS3::with_objects(&[("team/readme.md", b"-")]).await;
+    let with_bucket = |uri: &str| DeploymentSettings {
+        storage: storage.settings(),
+        bucket: Some(ObjectUri::parse(uri).unwrap()),
+        ..DeploymentSettings::default()
+    };
+    let unusable = open(&place, with_bucket("s3://missing/tessera")).unwrap();
+    unusable.check_settings().await.unwrap_err();
+    let first = open(&place, with_bucket("s3://team/tessera/")).unwrap();
+    let second = open(&place, DeploymentSettings::default()).unwrap();
+    first.check_settings().await.unwrap();
+    let used = format!("the store {address} is used with");
+    let (bucket, same) =
+        ("the bucket s3://team/tessera", "give all processes the same --bucket, or stop them");
+    let refusal = second.check_settings().await.unwrap_err();
+    let expected = format!("{used} {bucket}, and this process was given no bucket; {same}");
+    assert!(refusal.to_string().starts_with(&expected), "{refusal}");
+    assert!(refusal.is_usage_error());
+    drop(open(&place, with_bucket("s3://team/tessera")).unwrap());
+    let other = with_model(&ModelFolder::clip());
+    let other = DeploymentSettings { model: other.model, ..with_bucket("s3://team/tessera") };
+    for (settings, given) in [
+        (
+            with_bucket("s3://team/other"),
+            format!("{bucket}, and this process was given the bucket s3://team/other; "),
+        ),
+        (
+            DeploymentSettings::default(),
+            format!("{bucket}, and this process was given no bucket; "),
+        ),
+        (other, "no model, and this process was given the model ".to_owned()),
+    ] {
+        let refusal = open(&place, settings).map(drop).unwrap_err().to_string();
+        assert!(refusal.starts_with(&format!("{used} {given}")), "{refusal}");
+        assert!(refusal.ends_with("`tessera store init --reset-settings`"), "{refusal}");
+    }
+    postgres::reset_settings(&address).unwrap();
+    let other = open(&place, with_bucket("s3://team/other")).unwrap();
+    other.check_settings().await.unwrap();
 }

@@ -5,11 +5,9 @@ mod column_types;
 mod connection;
 mod full_text;
 mod server;
-mod text_match;
 mod tls;
 
 pub use address::StoreAddress;
-pub(super) use full_text::{index_captions, merge_word_counts, search};
+pub(super) use full_text::{all_of, index_captions, merge_word_counts, search};
 pub use server::{StoreHealth, StoreStatus, connect, health, init, reset_settings, status};
 pub(super) use server::{connect_to, open};
-pub(super) use text_match::all_of;

@@ -2,23 +2,19 @@
 
 pub mod archives;
 mod clustering;
-mod duplicate_order;
 mod extraction;
 mod features;
 mod file_names;
 mod folder;
 mod full_text_query;
 mod indexing_tasks;
-mod issue_scores;
 mod languages;
 mod leases;
-mod listing_comparison;
 mod model_refusals;
 mod models;
 pub mod near_duplicates;
 mod neighbors;
 pub mod object_storage;
-mod role;
 mod shared_steps;
 mod sidecars;
 mod store;

@@ -1,7 +1,6 @@
 //! Tests against fake services on loopback: S3, and in files of their own Azure and Google Cloud.
 
 mod azure;
-mod fake_listing;
 pub mod fake_s3;
 mod fake_uploads;
 mod google_cloud;

@@ -1,4 +1,4 @@
-//! Settings from the variables of the clouds.
+//! Settings from the variables of the clouds, and names of cloud roles.
 
 use std::sync::{
     Arc,
@@ -11,7 +11,7 @@ use axum::{
     response::IntoResponse as _,
 };
 use serde_json::json;
-use tessera_media::object_storage::{ObjectStorage, StorageSettings};
+use tessera_media::object_storage::{ObjectStorage, RoleArn, StorageSettings};
 use tokio::net::TcpListener;
 
 use super::fake_s3::{FakeFailure, FakeS3, KEY_ID, SECRET, TOKEN, storage};
@@ -101,4 +101,34 @@ async fn the_role_of_the_machine_is_requested_again_once_after_a_denial() {
     denied(&storage).await;
     responds.store(true, Ordering::SeqCst);
     assert_eq!(storage.list("s3://photos", None, 9).await.unwrap().entries.len(), 1);
+}
+
+#[test]
+fn role_arns_are_validated() {
+    let right = [
+        "arn:aws:iam::123456789012:role/reader",
+        "arn:aws-us-gov:iam::123456789012:role/team/a+b=c,d.e@f-g",
+    ];
+    for arn in right {
+        assert_eq!(RoleArn::parse(arn).map(|role| role.to_string()).as_deref(), Some(arn));
+    }
+    let wrong = [
+        "",
+        "reader",
+        "arn:aws:iam::12345678901:role/short",
+        "arn:aws:iam::12345678901x:role/a",
+        "arn:azure:iam::123456789012:role/a",
+        "arn:aws:s3::123456789012:role/a",
+        "arn:aws:iam:eu:123456789012:role/a",
+        "arn:aws:iam::123456789012:user/a",
+        "arn:aws:iam::123456789012:role/",
+        "arn:aws:iam::123456789012:role/a b",
+        "arn:aws:iam::123456789012:role/a\u{1b}",
+        "arn:aws:iam::123456789012:role/a:b",
+    ];
+    for arn in wrong {
+        assert_eq!(RoleArn::parse(arn), None, "{arn:?}");
+    }
+    let long = format!("arn:aws:iam::123456789012:role/{}", "x".repeat(600));
+    assert_eq!(RoleArn::parse(&long), None);
 }
