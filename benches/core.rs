@@ -23,7 +23,7 @@ use tessera_interface::{
         picture_layer::{ColorDepth, GraphicsSettings},
         theme::ThemeName,
     },
-    message::{Lane, Payload, Response, Ticket},
+    message::{Lane, Payload, Response, Ticket, WorkerEvent},
     ui,
 };
 use tessera_model::{
@@ -144,7 +144,9 @@ fn happen(app: &mut App, now: Duration, event: Event, (clusters, previews): (u12
     while let Some(effect) = effects.pop() {
         let Effect::Send(ticket, _) = effect else { continue };
         let result = Ok(answer(&ticket, clusters, previews));
-        effects.extend(app.update(now, Event::Response(Response { ticket, result })));
+        effects.extend(
+            app.update(now, Event::Worker(WorkerEvent::Response(Response { ticket, result }))),
+        );
         count += 1;
     }
     count
@@ -271,7 +273,7 @@ fn map_of(points: u32) -> App {
         ..MediaMap::default()
     };
     let response = Response { ticket: sent.unwrap(), result: Ok(Payload::Map(map)) };
-    let _ = app.update(Duration::ZERO, Event::Response(response));
+    let _ = app.update(Duration::ZERO, Event::Worker(WorkerEvent::Response(response)));
     assert!(app.overlay().is_some(), "the map is open");
     app
 }

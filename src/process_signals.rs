@@ -39,9 +39,12 @@ pub(crate) const ENDING: &[i32] = &[
     signal_hook::consts::SIGIO,
 ];
 
-/// How long this process may take to end after a signal, while it writes and stops a local service. Restoring a terminal
-/// that does not respond takes up to three seconds more, and a system that shuts down kills a program after ten.
-pub(crate) const END_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long this process may take to end after a signal. Restoring a terminal that does not respond takes up to three
+/// seconds more, and a system that shuts down kills a program after ten.
+pub(crate) const END_TIMEOUT: Duration = Duration::from_secs(7);
+/// How long the end of the interface waits for writes. What was not saved is reported before [`END_TIMEOUT`], even if
+/// the terminal does not respond, and a local service is stopped only after the report.
+pub(crate) const WRITE_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Returns the signals that this process does not ignore. This must be called before the signals are handled.
 pub(crate) fn heeded(signals: impl IntoIterator<Item = i32>) -> Vec<i32> {

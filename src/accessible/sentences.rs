@@ -3,7 +3,7 @@
 
 use tessera_interface::{
     app::{
-        App, Pane, Remote, Results, Tile, View, basket::SelectionState, dataset_names,
+        App, Pane, Remote, Results, Tile, View, basket::SelectionState, pane::distinction,
         results_header::browsed_text,
     },
     ui,
@@ -16,8 +16,7 @@ use tessera_model::{
 pub(super) fn dataset(app: &App, position: usize, count: usize, dataset: &Dataset) -> String {
     let media = dataset.media_text();
     let error = dataset.error.as_ref().map(|error| format!("error: {error}"));
-    let distinction =
-        dataset_names::distinction(app, dataset).map(|it| format!(" in {it}")).unwrap_or_default();
+    let distinction = distinction(app, dataset).map(|it| format!(" in {it}")).unwrap_or_default();
     let name = format!("{position} of {count}. Dataset {}{distinction}", dataset.name);
     let status = if dataset.folder_missing {
         "its folder is missing or empty".to_owned()

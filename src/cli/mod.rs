@@ -72,7 +72,7 @@ pub use local::{
     LocalService, LocalSettings, check_storage_folder, local_settings, model_folder, run_model,
     run_store, run_text_tour, serve, start_demo, work,
 };
-pub use messages::is_capable_terminal;
+pub use messages::{Messages, is_capable_terminal};
 pub use output::{Column, Document, Output};
 pub use service_options::{FolderOpening, ModelOptions, PatternOptions, ServeOptions, WorkOptions};
 pub use values::{absolute_path, missing_folder, read_file_or_stdin, timestamp_now};

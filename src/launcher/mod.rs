@@ -12,8 +12,8 @@ use target::{LaunchTarget, key_pair_owner, login_setup};
 use tessera::{
     accessible::{self, Announcer},
     cli::{
-        self, CliError, Context, Exit, InterfaceCommand, LocalService, StartPane, TuiOptions,
-        is_capable_terminal,
+        self, CliError, Context, Exit, InterfaceCommand, LocalService, Messages, StartPane,
+        TuiOptions, is_capable_terminal,
     },
     runtime::{self, RunOutcome, SignalReceiver},
     state::{StateFolder, remember_place},
@@ -93,15 +93,14 @@ pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<
         start,
         signals: None,
         reopen_command: ReopenCommand::default(),
+        messages,
         unsaved: Vec::new(),
     };
     let mut outcome = launcher.open(target).await?;
     loop {
         match outcome {
             RunOutcome::Exit(code) => {
-                for line in &launcher.unsaved {
-                    messages.warn(line);
-                }
+                launcher.report_unsaved();
                 trace.finish().map_err(|error| CliError::io("write the trace", &error))?;
                 return Ok(code);
             }
@@ -149,11 +148,18 @@ struct Launcher {
     /// The receiver of signals, which are watched from the first screen on.
     signals: Option<SignalReceiver>,
     reopen_command: ReopenCommand,
+    messages: Messages,
     /// What the last interface did not save. The next interface shows it, or the end of the program does.
     unsaved: Vec<String>,
 }
 
 impl Launcher {
+    fn report_unsaved(&mut self) {
+        for line in self.unsaved.drain(..) {
+            self.messages.warn(line);
+        }
+    }
+
     async fn switch(&mut self, destination: Destination) -> Result<RunOutcome, CliError> {
         match self.target(destination) {
             Ok(target) => self.open(target).await,
@@ -340,11 +346,15 @@ impl Launcher {
             return Box::pin(running).await.map_err(|error| CliError::output(&error));
         }
         let options = self.options.clone();
-        let running = runtime::run(setup, options, worker, watch_once(&mut self.signals)?);
+        let signals = watch_once(&mut self.signals)?;
+        let running = runtime::run(setup, options, worker, signals, &mut self.unsaved);
         // The future is large. It is boxed so that it does not enlarge the futures of all callers.
-        let (outcome, unsaved) = Box::pin(running).await.map_err(|error| terminal_error(&error))?;
-        self.unsaved = unsaved;
-        Ok(outcome)
+        let outcome = Box::pin(running).await.map_err(|error| terminal_error(&error));
+        if !matches!(outcome, Ok(RunOutcome::Switch(_))) {
+            // A signal may end the program while the local service stops, so the report does not wait for the service.
+            self.report_unsaved();
+        }
+        outcome
     }
 
     fn setup(

@@ -53,13 +53,15 @@ impl RunOutcome {
     }
 }
 
-/// Runs the interface until the user quits or opens another deployment. Returns what was not saved, too.
+/// Runs the interface until the user quits or opens another deployment. What was not saved is in `unsaved` then, also
+/// if the terminal cannot be used any more.
 pub async fn run(
     mut setup: Setup,
     options: RuntimeOptions,
     worker: StartedWorker,
     signals: &mut SignalReceiver,
-) -> io::Result<(RunOutcome, Vec<String>)> {
+    unsaved: &mut Vec<String>,
+) -> io::Result<RunOutcome> {
     let screen = TerminalScreen::enter(setup.settings.ui.mouse)?;
     setup.size = terminal::size()?;
     let environment = Environment::read();
@@ -88,14 +90,14 @@ pub async fn run(
         confirmed_protocol,
     };
     if let Some(outcome) = event_loop.apply(Event::Wake).await? {
-        return Ok((outcome, Vec::new()));
+        return Ok(outcome);
     }
     event_loop.draw()?;
     // The probe starts only now, so that the first frame waits for nothing.
     event_loop.input.start_probe(environment, graphics);
     let outcome = event_loop.run().await;
-    let unsaved = event_loop.session.finish_writes(event_loop.start).await;
-    outcome.map(|outcome| (outcome.with_unsaved(&unsaved), unsaved))
+    *unsaved = event_loop.session.finish_writes(event_loop.start).await;
+    outcome.map(|outcome| outcome.with_unsaved(unsaved))
 }
 
 struct EventLoop<'a> {

@@ -16,12 +16,10 @@ use tessera_interface::{
 use tokio::{sync::mpsc, time::timeout};
 
 use crate::{
+    process_signals::WRITE_TIMEOUT,
     runtime::frames::FrameCost,
     worker::{StartedWorker, Worker},
 };
-
-/// The longest time for which the end of the program waits for writes.
-const WRITE_LIMIT: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
 pub struct RunningApp {
@@ -74,19 +72,20 @@ impl RunningApp {
     /// that nothing else ends it. Cancel-safe.
     pub async fn next_worker_event(&mut self) -> io::Result<Event> {
         let crashed = || io::Error::other("internal error: the worker has ended; please report it");
-        self.worker_events.recv().await.map(event_from_worker).ok_or_else(crashed)
+        self.worker_events.recv().await.map(Event::Worker).ok_or_else(crashed)
     }
 
-    /// Waits until all writes are finished, also those that are queued, or until five seconds have passed. Without this,
+    /// Waits until all writes are finished, also those that are queued, or until [`WRITE_TIMEOUT`] has passed. Without this,
     /// changes made just before the program ends would be lost, because the worker ends with this session. Returns what
     /// was not saved.
     pub async fn finish_writes(&mut self, start: Instant) -> Vec<String> {
-        let deadline = Instant::now() + WRITE_LIMIT;
+        let deadline = Instant::now() + WRITE_TIMEOUT;
         let mut failures = Vec::new();
         while self.app.tickets().lanes().any(|lane| !lane.is_cancellable()) {
             let left = deadline.saturating_duration_since(Instant::now());
             let Ok(Ok(event)) = timeout(left, self.next_worker_event()).await else { break };
-            if let Event::Response(Response { ticket, result: Err(failure) }) = &event
+            if let Event::Worker(WorkerEvent::Response(Response { ticket, result: Err(failure) })) =
+                &event
                 && !ticket.lane.is_cancellable()
             {
                 failures.push(failure.to_string());
@@ -98,17 +97,7 @@ impl RunningApp {
     }
 
     pub fn try_worker_event(&mut self) -> Option<Event> {
-        self.worker_events.try_recv().ok().map(event_from_worker)
-    }
-}
-
-fn event_from_worker(reply: WorkerEvent) -> Event {
-    match reply {
-        WorkerEvent::Response(response) => Event::Response(response),
-        WorkerEvent::Progress(progress) => Event::Progress(progress),
-        WorkerEvent::Exchange(exchange) => Event::Exchange(exchange),
-        WorkerEvent::TokenIssued(expires_at) => Event::TokenIssued(expires_at),
-        WorkerEvent::Warning(sentence) => Event::Warning(sentence),
+        self.worker_events.try_recv().ok().map(Event::Worker)
     }
 }
 
@@ -160,15 +149,19 @@ fn event_json(event: &Event, secret: bool) -> Value {
             json!({ "terminal": format!("{protocol:?}"), "cell": [cell.0, cell.1] })
         }
         Event::SixelSide(side) => json!({ "sixel": side }),
-        Event::Response(response) => json!({
+        Event::Worker(WorkerEvent::Response(response)) => json!({
             "answered": lane_name(&response.ticket),
             "number": response.ticket.number,
             "ok": response.result.is_ok(),
         }),
-        Event::Progress(progress) => json!({ "progress": lane_name(&progress.ticket) }),
-        Event::Exchange(exchange) => RequestRecorder::exchange_json(exchange),
-        Event::TokenIssued(expires_at) => json!({ "token_expires_at": expires_at.as_secs() }),
-        Event::Warning(sentence) => json!({ "warning": sentence.as_str() }),
+        Event::Worker(WorkerEvent::Progress(progress)) => {
+            json!({ "progress": lane_name(&progress.ticket) })
+        }
+        Event::Worker(WorkerEvent::Exchange(exchange)) => RequestRecorder::exchange_json(exchange),
+        Event::Worker(WorkerEvent::TokenIssued(expires_at)) => {
+            json!({ "token_expires_at": expires_at.as_secs() })
+        }
+        Event::Worker(WorkerEvent::Warning(sentence)) => json!({ "warning": sentence.as_str() }),
         Event::WindowFocus(attended) => json!({ "focused": attended }),
         Event::Copied(_) => json!("copied"),
         Event::Wake => json!("wake"),
@@ -207,7 +200,8 @@ mod tests {
         let ticket = Ticket { lane, number: 3 };
         trace.write_request(&ticket);
         let failure = Failure::new(FailureKind::Local, "no SECRET here");
-        let response = Event::Response(Response { ticket, result: Err(failure) });
+        let response =
+            Event::Worker(WorkerEvent::Response(Response { ticket, result: Err(failure) }));
         write(&response, false, Duration::ZERO);
         trace.write_frame(Duration::from_millis(2), FrameCost { cells: 5, bytes: 70 }, 12);
         trace.0.finish().unwrap();

@@ -6,7 +6,6 @@
 
 mod custom_command;
 mod disk_cache;
-mod external_viewer;
 mod handed_over_files;
 mod model_requests;
 mod options;

@@ -37,8 +37,10 @@ use crate::{
         split::{divide, selections_of},
     },
     worker::{
-        WorkerOptions, custom_command, external_viewer, handed_over_files::HandedOverFiles,
-        model_requests::ModelRequests, thumbnails::ThumbnailLoader,
+        WorkerOptions, custom_command,
+        handed_over_files::{self, HandedOverFiles},
+        model_requests::ModelRequests,
+        thumbnails::ThumbnailLoader,
     },
 };
 
@@ -479,12 +481,12 @@ impl RequestHandler {
     /// copied to a file first.
     async fn open_externally(&self, source: PictureSource) -> Result<(), Failure> {
         if let PictureSource::File(path) = &source {
-            return external_viewer::open(path).await;
+            return handed_over_files::open(path).await;
         }
         let bytes = self.pictures.load_bytes(&source).await?;
         let files = Arc::clone(&self.handed_over);
-        let copy = run_blocking(move || external_viewer::copy(&bytes, &files)).await?;
-        external_viewer::open(&copy).await
+        let copy = run_blocking(move || handed_over_files::copy(&bytes, &files)).await?;
+        handed_over_files::open(&copy).await
     }
 
     /// Starts one of the user's own commands, or returns it ready for the terminal.

@@ -126,9 +126,7 @@ fn tabs() -> Desk {
 }
 
 fn jobs(columns: u16, rows: u16, keys: &str) -> Desk {
-    let mut desk = scene::with_jobs(columns, rows);
-    desk.press(&format!("esc 4 {keys}"));
-    desk
+    scene::with_jobs(columns, rows).pressing(&format!("esc 4 {keys}"))
 }
 
 /// Prepares an export that is ready, but not downloaded.
@@ -143,15 +141,11 @@ fn ready_export() -> Desk {
 
 /// Shows a picture with an object in it at full size.
 fn boxes(columns: u16, rows: u16) -> Desk {
-    let mut desk = scene::framed_detail(columns, rows);
-    desk.press("s");
-    desk
+    scene::framed_detail(columns, rows).pressing("s")
 }
 
 fn query(columns: u16, rows: u16) -> Desk {
-    let mut desk = scene::query(columns, rows);
-    desk.press("esc");
-    desk
+    scene::query(columns, rows).pressing("esc")
 }
 
 fn hosted() -> Desk {

@@ -21,7 +21,7 @@ use tessera_interface::{
         picture_layer::{ColorDepth, GraphicsSettings},
         theme::ThemeName,
     },
-    message::{Lane, LoginPlaces, Payload},
+    message::{Lane, LoginPlaces, Payload, WorkerEvent},
     ui,
 };
 use tessera_model::{
@@ -176,7 +176,7 @@ impl Stage {
         let refused =
             RequestOutcome::Rejected { status: 400, message: Some(SafeText::detail(text)) };
         for outcome in [refused, RequestOutcome::Failed(SafeText::detail(text))] {
-            stage.desk.happen(Event::Exchange(exchange(outcome)));
+            stage.desk.happen(Event::Worker(WorkerEvent::Exchange(exchange(outcome))));
         }
         stage.settle();
         stage

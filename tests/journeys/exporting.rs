@@ -1,26 +1,17 @@
-//! Tests an export with keys, from `e` to a verified ZIP on disk.
+//! Tests the way from a selection, or from a whole dataset, to a verified archive on disk that contains exactly what was
+//! selected.
 
 use std::{collections::BTreeSet, fs::File, io::Read};
 
-use tessera::{state::save_selection, usecase::file_actions::selection_of_media};
+use tessera::{
+    state::{StateFolder, save_selection},
+    usecase::file_actions::selection_of_media,
+    worker::WorkerOptions,
+};
 use tessera_interface::app::JobState;
 use tessera_model::Search;
 
 use crate::journeys::harness::{Person, Service};
-
-/// Follows the newest job to its end. The clock of the core moves only when the service is idle,
-/// because the service works meanwhile.
-async fn follow(person: &mut Person, service: &Service) {
-    for _ in 0..20 {
-        service.deployment.wait_until_idle().await;
-        person.wait(2).await;
-        let job = person.session.app.jobs().iter().next_back().unwrap();
-        if !job.is_active() {
-            return;
-        }
-    }
-    panic!("the export does not end:\n{}", person.screen());
-}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn export_download_and_look_inside() {
@@ -28,7 +19,7 @@ async fn export_download_and_look_inside() {
     let mut person = Person::at(&service).await;
     // The third field is the format. JSON is chosen, because the test can read it back.
     person.press("e tab tab left enter").await;
-    follow(&mut person, &service).await;
+    person.follow_job(&service).await;
     person.sees("downloaded");
     person.sees("31 entries verified, including 30 images");
 
@@ -66,7 +57,7 @@ async fn an_archive_is_never_overwritten() {
     std::fs::remove_file(&target).unwrap();
     person.press("enter").await;
     std::fs::write(&target, "precious").unwrap();
-    follow(&mut person, &service).await;
+    person.follow_job(&service).await;
     person.sees("✖");
     assert_eq!(std::fs::read(&target).unwrap(), b"precious");
     let job = person.session.app.jobs().iter().next().unwrap();
@@ -92,6 +83,119 @@ async fn a_picture_that_was_deleted_is_left_out_of_the_exported_selection() {
     person.press("enter E").await;
     person.sees("6 media items");
     person.press("tab tab tab left enter").await;
-    follow(&mut person, &service).await;
+    person.follow_job(&service).await;
     person.sees("including 5 images");
+}
+
+// The test has one thread, so the worker does nothing until the end of the program waits for it.
+#[tokio::test]
+async fn tags_that_wait_for_another_change_are_saved_at_the_end() {
+    let service = Service::over_paintings(4).await;
+    let mut person = Person::with_worker(&service, WorkerOptions::default()).await;
+    person.press("2 ;").await;
+    person.press_and_quit("p x").await;
+    let tags = service.client().tags(service.dataset).await.unwrap().tags;
+    let is_used: Vec<_> = tags.iter().map(|tag| (tag.name.as_str(), tag.count > 0)).collect();
+    assert_eq!(is_used, [("picked", false), ("rejected", true)]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn mark_clusters_leave_one_out_export_and_find_exactly_that() {
+    let service = Service::over_paintings(40).await;
+    let mut person = Person::at(&service).await;
+    // Each of the first two clusters has several pictures. One preview of the second cluster is
+    // excluded.
+    person.press("space l space enter l x esc").await;
+    person.sees("selected 2 here");
+    let selection =
+        person.session.app.baskets().selection(person.session.app.results()).unwrap().clone();
+    let totals = selection.totals();
+    let left_out = person.session.app.results().preview().unwrap().file_name.clone();
+    assert_eq!((totals.clusters, totals.excluded), (2, 1));
+    let rows = usize::try_from(totals.export_rows()).unwrap();
+    assert!(rows < 39, "not everything is marked");
+
+    person.press("E").await;
+    person.sees(&format!("2 clusters of {} members − 1 excluded: ≈{rows} rows", rows + 1));
+    person.press("tab tab tab left enter").await;
+    for _ in 0..20 {
+        service.deployment.wait_until_idle().await;
+        person.wait(2).await;
+    }
+    let job = person.session.app.jobs().iter().next_back().unwrap();
+    assert!(matches!(job.state(), JobState::Downloaded(..)), "{}", person.screen());
+
+    let path = service.folder.path().join("paintings selection.zip");
+    let mut archive = zip::ZipArchive::new(File::open(path).unwrap()).unwrap();
+    let mut text = String::new();
+    archive.by_name("metadata.json").unwrap().read_to_string(&mut text).unwrap();
+    let metadata: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let items = metadata["media_items"].as_array().unwrap();
+    assert_eq!(items.len(), rows, "as many rows as the form reported");
+    assert_eq!(archive.len(), rows + 1, "a picture for each, and the metadata");
+    let reported: BTreeSet<&str> =
+        items.iter().map(|item| item["image_filename"].as_str().unwrap()).collect();
+    assert_eq!(reported.len(), rows);
+    assert!(!reported.contains(left_out.as_str()), "{left_out} was left out");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_selection_is_saved_and_opened_again() {
+    let service = Service::over_paintings(24).await;
+    let mut person = Person::at(&service).await;
+    person.press("V u U M w enter").await;
+    let marked =
+        person.session.app.baskets().selection(person.session.app.results()).unwrap().clone();
+    person.sees("saved the selection to");
+    person.press("D").await;
+    assert!(
+        person.session.app.baskets().selection(person.session.app.results()).unwrap().is_empty()
+    );
+    person.press("w").await;
+    person.sees("nothing is selected");
+    person.press("o enter").await;
+    assert_eq!(person.session.app.baskets().selection(person.session.app.results()), Some(&marked));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tags_of_a_local_service_behind_an_address_are_kept_by_the_service() {
+    let service = Service::over_paintings(24).await;
+    let folder = tempfile::tempdir().unwrap();
+    let state = || StateFolder::in_dir(folder.path().to_owned());
+    let mut person = Person::keeping(&service, state()).await;
+    person.press("; p").await;
+    person.sees("picked: ");
+    person.sees("✔");
+    person.press("esc q").await;
+    let tags = service.client().tags(service.dataset).await.unwrap().tags;
+    let picked = tags.iter().find(|tag| tag.name.as_str() == "picked").unwrap();
+    assert!(picked.count > 0);
+    assert_eq!(state().load_named_selection("tag:picked", service.dataset).unwrap(), None);
+    let mut person = Person::keeping(&service, state()).await;
+    person.sees("✔");
+    person.press("; u").await;
+    person.sees("no tag was changed since the start");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tags_of_a_hosted_service_are_kept_on_this_machine_and_exported() {
+    let service = Service::over_paintings(24).await.with_documented_operations().await;
+    let folder = tempfile::tempdir().unwrap();
+    let state = || StateFolder::in_dir(folder.path().to_owned());
+    let mut person = Person::keeping(&service, state()).await;
+    person.press("; p").await;
+    person.sees("tagged picked: 1 entry; on this machine, as the selection tag:picked");
+    person.sees("✔");
+    person.press("esc q").await;
+    let picked = state().load_named_selection("tag:picked", service.dataset).unwrap().unwrap();
+    assert_eq!(picked.totals().clusters, 1);
+
+    let mut person = Person::keeping(&service, state()).await;
+    person.sees("✔");
+    person.press("M o ctrl-u").await;
+    person.paste("tag:picked");
+    person.press("enter").await;
+    person.sees("loaded 1 entry");
+    person.press("E").await;
+    person.sees("1 cluster of");
 }

@@ -23,7 +23,7 @@ use tessera_client::{BaseUrl, Client, ServiceConfig};
 use tessera_config::{DeploymentKind, input::Keymap};
 use tessera_curation::{FoundOriginals, duplicates::SimilarImages};
 use tessera_interface::{
-    app::{App, Effect, Event, ReopenCommand, Setup, StartView},
+    app::{App, Effect, Event, Job, ReopenCommand, Setup, StartView},
     drawing::{
         PictureLayer, Theme,
         picture_layer::{ColorDepth, GraphicsSettings},
@@ -359,6 +359,23 @@ impl Person {
         self.session.next_wake = None;
         self.happen(Event::Wake);
         self.settle().await;
+    }
+
+    pub fn newest_job(&self) -> &Job {
+        self.session.app.jobs().iter().next_back().unwrap()
+    }
+
+    /// Follows the newest job to its end. The clock of the core moves only when the service is idle, because the service
+    /// works meanwhile.
+    pub async fn follow_job(&mut self, service: &Service) {
+        for _ in 0..60 {
+            service.deployment.wait_until_idle().await;
+            self.wait(3).await;
+            if !self.newest_job().is_active() {
+                return;
+            }
+        }
+        panic!("the job does not end:\n{}", self.screen());
     }
 
     /// Waits until no response is pending.

@@ -4,26 +4,10 @@
 use std::path::PathBuf;
 
 use tessera::state::StateFolder;
-use tessera_interface::app::{Job, JobState};
+use tessera_interface::app::JobState;
 use tessera_model::{StateKey, StateValue};
 
 use crate::journeys::harness::{Person, Service};
-
-fn newest(person: &Person) -> &Job {
-    person.session.app.jobs().iter().next_back().unwrap()
-}
-
-/// Follows the newest job to its end. The clock of the core moves only when the service is idle.
-async fn follow(person: &mut Person, service: &Service) {
-    for _ in 0..60 {
-        service.deployment.wait_until_idle().await;
-        person.wait(3).await;
-        if !newest(person).is_active() {
-            return;
-        }
-    }
-    panic!("the job does not end:\n{}", person.screen());
-}
 
 /// Opens the saved state for a new run, once the worker of the previous run has released it.
 async fn left_behind(state: PathBuf) -> StateFolder {
@@ -50,14 +34,14 @@ async fn files_come_in_and_are_clustered_with_the_rest() {
     person.sees("3 images");
     person.sees("● reindex the whole dataset");
     person.press("down right enter").await;
-    follow(&mut person, &service).await;
+    person.follow_job(&service).await;
     person.sees("PARTIAL INDEX");
     person.press("R").await;
     person.sees("READ ONLY → INDEXING → READY");
     person.press("enter").await;
-    follow(&mut person, &service).await;
+    person.follow_job(&service).await;
     assert!(
-        matches!(newest(&person).state(), JobState::DatasetDone(word) if word.as_str() == "READY")
+        matches!(person.newest_job().state(), JobState::DatasetDone(word) if word.as_str() == "READY")
     );
     assert_eq!(person.session.app.dataset().unwrap().n_images, Some(15));
 }
@@ -68,12 +52,12 @@ async fn a_restart_in_the_middle_finds_the_export_and_looks_inside_it() {
     let state = service.folder.path().join("state");
     let mut person = Person::keeping(&service, StateFolder::in_dir(state.clone())).await;
     person.press("e enter").await;
-    assert!(newest(&person).is_active(), "the program ends in the middle");
+    assert!(person.newest_job().is_active(), "the program ends in the middle");
     drop(person);
     let mut person = Person::keeping(&service, left_behind(state).await).await;
     person.press("4").await;
-    if newest(&person).is_active() {
-        follow(&mut person, &service).await;
+    if person.newest_job().is_active() {
+        person.follow_job(&service).await;
     }
     person.sees("downloaded");
     person.press("i").await;

@@ -3,15 +3,10 @@
 //! pending, never for a duration. Tests move the clock of the core.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-mod duplicates;
 mod exporting;
 mod harness;
 mod jobs;
+mod local_folder;
 mod looking;
-mod losing;
-mod map;
-mod marking;
 mod querying;
-mod region;
-mod results;
 mod way;

@@ -1,4 +1,5 @@
-//! Tests what the menus, the record, the log and the copies show about a real service.
+//! Tests what the menus, the record, the log and the copies show about a real service, and what the user sees while the
+//! service goes away and comes back.
 
 use tessera_interface::app::Effect;
 
@@ -33,4 +34,35 @@ async fn an_unknown_id_is_reported_and_the_list_stays() {
     person.press("enter").await;
     person.sees("dataset not found, or no access");
     person.sees("● paintings");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lose_and_regain_the_service() {
+    let mut service = Service::over_paintings(40).await;
+    let mut person = Person::at(&service).await;
+    let clusters = person.session.app.results().page().unwrap().clusters.len();
+
+    service.stop().await;
+    person.wait(20).await;
+    person.wait(20).await;
+    person.sees("no response for");
+    assert_eq!(
+        person.session.app.results().page().unwrap().clusters.len(),
+        clusters,
+        "what was seen stays"
+    );
+    person.press("l j h k").await;
+    person.press("f").await;
+    person.sees("r tries again");
+
+    service.start().await;
+    person.wait(31).await;
+    person.sees("the service responds again");
+    person.wait(31).await;
+    person.sees("lower is closer");
+    assert!(
+        person.session.app.results().page().is_some_and(|page| !page.clusters.is_empty()),
+        "{}",
+        person.screen()
+    );
 }

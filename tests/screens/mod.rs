@@ -20,7 +20,7 @@ use tessera_interface::{
         picture_layer::{ColorDepth, GraphicsSettings},
         theme::ThemeName,
     },
-    message::Lane,
+    message::{Lane, WorkerEvent},
     ui,
 };
 use tessera_model::FailureKind;
@@ -238,7 +238,9 @@ fn frames_show_their_video_their_time_and_their_number() {
 #[test]
 fn the_header_shows_who_is_logged_in_and_until_when() {
     let mut desk = browsed(Desk::hosted(Protocol::HalfBlock, "ak_0123456789abcdef"), 120, 40);
-    desk.happen(Event::TokenIssued(desk.app.clock() + Duration::from_secs(485)));
+    desk.happen(Event::Worker(WorkerEvent::TokenIssued(
+        desk.app.clock() + Duration::from_secs(485),
+    )));
     let header = row(&drawn(&desk, ThemeName::Dark), 0);
     assert!(header.contains("ak_01234567… · token 8 min"), "{header}");
     desk.happen(Event::Resize(80, 24));

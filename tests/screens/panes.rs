@@ -9,14 +9,13 @@ use tessera_config::DeploymentKind;
 use tessera_interface::{
     app::Event,
     drawing::theme::ThemeName,
-    message::{JobId, Lane, Payload},
+    message::{JobId, Lane, Payload, WorkerEvent},
 };
 use tessera_model::{
     Failure, FailureKind, FileFacts, IMPORTED_EMBEDDINGS, Page, Preflight, RequestOutcome,
     RequestRecord, SafeText, Status, Tag, UserTags,
 };
 use tessera_picture::Protocol;
-use tessera_wire::enrichment::read_enrichment;
 
 use crate::support::{
     desk::{Desk, dataset, page},
@@ -354,10 +353,7 @@ fn nothing_matches_with(deployment: DeploymentKind, captions: u64, encoding: &st
     });
     let body = json!({ "dataset_enrichment_models": { "enrichment_models": models } });
     // The first request is from before the screen became small.
-    while desk.open.iter().any(|(ticket, _)| matches!(ticket.lane, Lane::Enrichment(_))) {
-        let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Enrichment(_)));
-        desk.respond(ticket, Ok(Payload::Enrichment(read_enrichment(&body))));
-    }
+    desk.answer_enrichments(&body);
     desk
 }
 
@@ -462,7 +458,7 @@ fn the_labels_of_a_cluster_are_not_those_of_the_picture() {
 fn the_connection_shows_service_login_and_failures() {
     let mut desk = browsing(200, 60);
     let request = |outcome| {
-        Event::Exchange(RequestRecord {
+        Event::Worker(WorkerEvent::Exchange(RequestRecord {
             purpose: "list the datasets",
             method: "GET",
             target: SafeText::detail("/api/v1/datasets"),
@@ -471,7 +467,7 @@ fn the_connection_shows_service_login_and_failures() {
             bytes_sent: 0,
             outcome,
             retry_in: None,
-        })
+        }))
     };
     desk.happen(request(RequestOutcome::Succeeded { status: 200, bytes: 2_048 }));
     desk.happen(request(RequestOutcome::Rejected { status: 503, message: None }));
@@ -487,7 +483,7 @@ fn a_long_notification_is_shown_in_full() {
     let mut desk = browsing(80, 24);
     let reason = "the archive cannot be written: the disk is full. Free 2 GiB in /downloads, or choose \
                   another folder in the settings, and start the export again";
-    desk.happen(Event::Warning(SafeText::detail(reason)));
+    desk.happen(Event::Worker(WorkerEvent::Warning(SafeText::detail(reason))));
     let shown = screen_in(&desk, ThemeName::Plain);
     for words in ["the disk is full", "start the export again"] {
         assert!(shown.contains(words), "{words} is missing:\n{shown}");

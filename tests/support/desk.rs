@@ -5,20 +5,22 @@ use std::{
     time::Duration,
 };
 
+use serde_json::Value;
 use tessera_config::{
     DeploymentKind, ExportDefaults, NotificationMethod, Settings, Sources,
     input::{Chord, Key, Keymap},
 };
 use tessera_interface::{
     app::{App, Effect, Event, LoginSetup, ReopenCommand, Setup},
-    message::{Lane, Payload, Request, Response, Ticket},
+    message::{Lane, Payload, Request, Response, Ticket, WorkerEvent},
 };
 use tessera_model::{
     Cluster, ClusterId, Dataset, DatasetId, EntityType, ExportFormat, ExportState, ExportTask,
     ExportTaskId, Failure, FailureKind, FileFacts, FolderQuery, Link, LocalDataset, MediaId, Page,
-    Preview, SafeText, StateKey, StateValue, Status,
+    Preview, SafeText, Search, StateKey, StateValue, Status,
 };
 use tessera_picture::Protocol;
+use tessera_wire::enrichment::read_enrichment;
 use uuid::Uuid;
 
 /// Returns the settings that a core under test starts with.
@@ -111,6 +113,14 @@ impl Desk {
         self
     }
 
+    /// Opens the first of the datasets of local folders, and loads a page of three clusters.
+    pub fn opening_folder(mut self, datasets: Vec<Dataset>) -> Self {
+        self.app.setup_mut().deployment = DeploymentKind::Local;
+        self.answer(Lane::Datasets, Payload::Datasets(datasets, 0));
+        self.answer_page(page(0, 3));
+        self
+    }
+
     pub fn happen(&mut self, event: Event) {
         for effect in self.app.update(self.now, event) {
             match effect {
@@ -154,6 +164,12 @@ impl Desk {
         }
     }
 
+    /// Presses keys, and returns the core.
+    pub fn pressing(mut self, keys: &str) -> Self {
+        self.press(keys);
+        self
+    }
+
     /// Types text into a field.
     pub fn type_text(&mut self, text: &str) {
         for c in text.chars() {
@@ -180,8 +196,17 @@ impl Desk {
         self.open.iter().map(|(_, request)| request).filter(|it| !aside(it)).collect()
     }
 
+    /// Returns the searches whose pages are being loaded.
+    pub fn open_searches(&self) -> Vec<Search> {
+        let search = |(_, request): &(Ticket, Request)| match request {
+            Request::Explore(search) => Some(search.clone()),
+            _ => None,
+        };
+        self.open.iter().filter_map(search).collect()
+    }
+
     pub fn respond(&mut self, ticket: Ticket, result: Result<Payload, Failure>) {
-        self.happen(Event::Response(Response { ticket, result }));
+        self.happen(Event::Worker(WorkerEvent::Response(Response { ticket, result })));
     }
 
     #[expect(clippy::needless_pass_by_value, reason = "a lane is written where it is asked for")]
@@ -200,6 +225,15 @@ impl Desk {
     pub fn answer_page(&mut self, page: Page) {
         let (ticket, _) = self.take(|lane| matches!(lane, Lane::Page(_)));
         self.respond(ticket, Ok(Payload::Page(page)));
+    }
+
+    /// Responds to all open requests for the enrichments of a dataset with this body.
+    pub fn answer_enrichments(&mut self, body: &Value) {
+        let is_enrichment = |lane: &Lane| matches!(lane, Lane::Enrichment(_));
+        while self.open.iter().any(|(ticket, _)| is_enrichment(&ticket.lane)) {
+            let (ticket, _) = self.take(is_enrichment);
+            self.respond(ticket, Ok(Payload::Enrichment(read_enrichment(body))));
+        }
     }
 
     /// Returns the number of views in the history of the tab, including the one on screen.

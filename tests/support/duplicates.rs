@@ -1,6 +1,5 @@
 //! A core that reviews planted groups of duplicates.
 
-use tessera_config::DeploymentKind;
 use tessera_curation::{
     FileContent, Original,
     duplicates::{DuplicateGroup, DuplicateImage, OtherImage},
@@ -13,7 +12,7 @@ use tessera_model::{MediaId, Status, UserTags, vql::ExtraColumns};
 use tessera_picture::Protocol;
 use uuid::Uuid;
 
-use crate::support::desk::{Desk, dataset, page};
+use crate::support::desk::{Desk, dataset};
 
 fn image(number: u128, kibibytes: u64) -> DuplicateImage {
     let content = FileContent {
@@ -57,11 +56,8 @@ pub fn group(first: u128, kibibytes: &[u64]) -> DuplicateGroup {
 /// Opens a dataset of a local folder, without pictures.
 pub fn local_desk(columns: u16, rows: u16) -> Desk {
     let mut desk = Desk::with_pictures(Protocol::None);
-    desk.app.setup_mut().deployment = DeploymentKind::Local;
     desk.happen(Event::Resize(columns, rows));
-    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
-    desk.answer_page(page(0, 3));
-    desk
+    desk.opening_folder(vec![dataset(1, Status::Ready)])
 }
 
 /// Reviews a group of three images and a group of two.

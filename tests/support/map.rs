@@ -1,6 +1,5 @@
 //! A core that shows the map of a local dataset.
 
-use tessera_config::DeploymentKind;
 use tessera_interface::{
     app::Event,
     message::{Lane, Payload, Request},
@@ -49,10 +48,8 @@ pub fn map(points: u32) -> MediaMap {
 /// Opens the map of a dataset, without its points.
 pub fn opening(columns: u16, rows: u16, protocol: Protocol) -> Desk {
     let mut desk = Desk::with_pictures(protocol);
-    desk.app.setup_mut().deployment = DeploymentKind::Local;
     desk.happen(Event::Resize(columns, rows));
-    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
-    desk.answer_page(page(0, 3));
+    let mut desk = desk.opening_folder(vec![dataset(1, Status::Ready)]);
     desk.press("g e");
     desk
 }

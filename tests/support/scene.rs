@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tessera_config::DeploymentKind;
 use tessera_interface::{
     app::Event,
-    message::{JobId, Lane, Payload},
+    message::{JobId, Lane, Payload, WorkerEvent},
 };
 use tessera_model::{
     Archive, Dataset, Distribution, EntityType, Failure, FailureKind, FolderEntry, FolderListing,
@@ -184,9 +184,7 @@ pub fn loading(columns: u16, rows: u16) -> Desk {
 }
 
 pub fn datasets(columns: u16, rows: u16) -> Desk {
-    let mut desk = browsing(columns, rows);
-    desk.press("1 j j j j");
-    desk
+    browsing(columns, rows).pressing("1 j j j j")
 }
 
 /// Shows a missing folder, and asks before its dataset with uploads is removed.
@@ -220,19 +218,13 @@ pub fn offering_model(columns: u16, rows: u16) -> Desk {
     let mut desk = local(columns, rows);
     let models = serde_json::json!({ "CAPTION_IMAGES": { "id": "space" } });
     let body = serde_json::json!({ "dataset_enrichment_models": { "enrichment_models": models } });
-    while desk.open.iter().any(|(ticket, _)| matches!(ticket.lane, Lane::Enrichment(_))) {
-        let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Enrichment(_)));
-        let enrichment = tessera_wire::enrichment::read_enrichment(&body);
-        desk.respond(ticket, Ok(Payload::Enrichment(enrichment)));
-    }
+    desk.answer_enrichments(&body);
     desk
 }
 
 /// Lists the models.
 pub fn models(columns: u16, rows: u16) -> Desk {
-    let mut desk = searching_in_vain(columns, rows);
-    desk.press("g a");
-    desk
+    searching_in_vain(columns, rows).pressing("g a")
 }
 
 /// Says what a model downloads.
@@ -257,7 +249,7 @@ pub fn getting_model(columns: u16, rows: u16) -> Desk {
             done,
             total: Some(607_000_000),
         };
-        desk.happen(Event::Progress(progress));
+        desk.happen(Event::Worker(WorkerEvent::Progress(progress)));
     }
     desk.press("4");
     desk
@@ -277,9 +269,7 @@ pub fn local(columns: u16, rows: u16) -> Desk {
 }
 
 pub fn local_and(columns: u16, rows: u16, keys: &str) -> Desk {
-    let mut desk = local(columns, rows);
-    desk.press(keys);
-    desk
+    local(columns, rows).pressing(keys)
 }
 
 /// Asks whether the sets of a split replace saved selections.
@@ -322,9 +312,7 @@ pub fn detail(columns: u16, rows: u16) -> Desk {
 }
 
 pub fn help(columns: u16, rows: u16) -> Desk {
-    let mut desk = browsing(columns, rows);
-    desk.press("?");
-    desk
+    browsing(columns, rows).pressing("?")
 }
 
 pub fn log(columns: u16, rows: u16) -> Desk {
@@ -336,7 +324,7 @@ pub fn log(columns: u16, rows: u16) -> Desk {
     ];
     for outcome in outcomes {
         desk.wait(3);
-        desk.happen(Event::Exchange(RequestRecord {
+        desk.happen(Event::Worker(WorkerEvent::Exchange(RequestRecord {
             purpose: "list the datasets",
             method: "GET",
             target: SafeText::detail("/api/v1/datasets"),
@@ -345,7 +333,7 @@ pub fn log(columns: u16, rows: u16) -> Desk {
             bytes_sent: 0,
             outcome,
             retry_in: None,
-        }));
+        })));
     }
     desk.press("@");
     desk
@@ -365,9 +353,7 @@ pub fn record(columns: u16, rows: u16) -> Desk {
 }
 
 pub fn export_form(columns: u16, rows: u16) -> Desk {
-    let mut desk = browsing(columns, rows);
-    desk.press("e tab tab");
-    desk
+    browsing(columns, rows).pressing("e tab tab")
 }
 
 pub fn file_picker(columns: u16, rows: u16) -> Desk {
@@ -401,9 +387,7 @@ pub fn region_picker(columns: u16, rows: u16) -> Desk {
 }
 
 pub fn region_numbers(columns: u16, rows: u16) -> Desk {
-    let mut desk = region_picker(columns, rows);
-    desk.press("tab tab tab ctrl-u 0 . 9 9");
-    desk
+    region_picker(columns, rows).pressing("tab tab tab ctrl-u 0 . 9 9")
 }
 
 pub fn framed_detail(columns: u16, rows: u16) -> Desk {
@@ -473,9 +457,7 @@ pub fn query(columns: u16, rows: u16) -> Desk {
 
 /// Shows the query builder with invalid JSON.
 pub fn query_json(columns: u16, rows: u16) -> Desk {
-    let mut desk = query(columns, rows);
-    desk.press("esc d tab end enter ]");
-    desk
+    query(columns, rows).pressing("esc d tab end enter ]")
 }
 
 /// Shows chips above an empty result.

@@ -48,7 +48,7 @@ fn ctrl_c_ends_a_question_and_any_read_from_the_keyboard() {
         let pressed = Instant::now();
         program.press("\x03");
         assert_eq!(program.wait(), 130, "{command}: {}", program.output());
-        // A command that notices nothing ends after five seconds.
+        // A command that notices nothing ends after seven seconds.
         assert!(pressed.elapsed() < Duration::from_secs(4), "{command}");
         assert!(program.is_as_found(), "{command}");
     }

@@ -1,7 +1,11 @@
 //! Tests the program under load: floods of resizes and keys, stopped output, editors that are
 //! killed, and the clipboard.
 
-use std::{path::Path, time::Instant};
+use std::{
+    fs,
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use portable_pty::CommandBuilder;
@@ -34,11 +38,15 @@ fn a_flood_of_resizes_is_drawn_in_few_frames_and_ends_with_the_right_one() {
     assert_given_back(&program, "resizes");
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn keys_are_handled_while_the_service_hangs() {
-    const ID: &str = "ad48d250-0000-11f1-bfca-000000000001";
-    let server = ScriptedServer::start(|seen: &ReceivedRequest| {
-        let record = format!(r#"[{{"id":"{ID}","display_name":"hanging","status_new":"READY"}}]"#);
+/// Runs a check in the interface of a service that lists a dataset of this status, and never replies to other requests.
+async fn with_hanging_service(
+    status: &'static str,
+    check: impl FnOnce(&mut Program) + Send + 'static,
+) {
+    let server = ScriptedServer::start(move |seen: &ReceivedRequest| {
+        const ID: &str = "ad48d250-0000-11f1-bfca-000000000001";
+        let record =
+            format!(r#"[{{"id":"{ID}","display_name":"hanging","status_new":"{status}"}}]"#);
         if seen.path().ends_with("/datasets") {
             Reply::json(record)
         } else {
@@ -48,11 +56,38 @@ async fn keys_are_handled_while_the_service_hangs() {
     .await;
     let url = server.url();
     let checked = tokio::task::spawn_blocking(move || {
-        let mut program = Program::command(tempfile::tempdir().unwrap(), |command, _| {
-            command.args(["--base-url", &url, "--kind", "onprem"]);
-            command.env("TESSERA_GRAPHICS", "half");
-        });
+        let script = format!("exec tessera --base-url {url} --kind onprem 2> messages");
+        let mut program = Program::script(&script, tempfile::tempdir().unwrap());
         program.wait_for("hanging");
+        check(&mut program);
+    });
+    checked.await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_write_that_the_service_does_not_confirm_is_reported_at_each_end() {
+    let ends: [fn(&mut Program); 2] = [|program| program.signal("TERM"), Program::vanish];
+    for end in ends {
+        with_hanging_service("PARTIAL INDEX", move |program| {
+            program.press("R");
+            program.wait_for("Enter reindex");
+            program.press("y");
+            program.wait_until_gone("Enter reindex");
+            let start = Instant::now();
+            end(program);
+            assert_ne!(program.wait(), 0);
+            assert!(start.elapsed() < Duration::from_secs(10));
+            let messages = fs::read_to_string(program.home().join("messages")).unwrap();
+            let report = "the program ended before this was finished: starting a job";
+            assert!(messages.contains(report), "{messages}");
+        })
+        .await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keys_are_handled_while_the_service_hangs() {
+    with_hanging_service("READY", |program| {
         for _ in 0..50 {
             program.press("?");
             program.wait_for("In ");
@@ -67,9 +102,9 @@ async fn keys_are_handled_while_the_service_hangs() {
         program.wait_until_gone("In ");
         program.press("q");
         assert_eq!(program.wait(), 0);
-        program
-    });
-    assert_given_back(&checked.await.unwrap(), "a hanging service");
+        assert_given_back(program, "a hanging service");
+    })
+    .await;
 }
 
 #[test]

@@ -121,8 +121,10 @@ fn the_queries_of_a_command_leave_the_screen_as_it_was() {
     for query in ["\x1b[?2;1;0S", "\x1b[?2;4;0S", "\x1b[?u"] {
         assert!(!program.output().contains(query), "{query:?}");
     }
-    program.press(REPLY);
+    // The position of a cursor in the first row has the form of a key.
+    program.press(&format!("\x1b[1;2R{REPLY}"));
     assert_eq!(program.wait(), 0);
+    program.wait_for_after(0, "ambiguous characters fill one column");
 }
 
 #[test]

@@ -390,9 +390,7 @@ fn opening_a_row_goes_to_its_tile_or_searches_for_it() {
 
 /// Creates a core with two selected clusters, one of them with an excluded member.
 fn with_selection() -> Desk {
-    let mut desk = Desk::with_clusters(5);
-    desk.press("space l space x");
-    desk
+    Desk::with_clusters(5).pressing("space l space x")
 }
 
 #[test]

@@ -24,9 +24,7 @@ fn lane() -> Lane {
 }
 
 fn form() -> Desk {
-    let mut desk = Desk::with_clusters(3);
-    desk.press("g c");
-    desk
+    Desk::with_clusters(3).pressing("g c")
 }
 
 fn media(count: u128) -> Selection {

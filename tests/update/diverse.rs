@@ -19,11 +19,7 @@ fn local() -> Desk {
 }
 
 fn with_status(status: Status) -> Desk {
-    let mut desk = Desk::new();
-    desk.app.setup_mut().deployment = DeploymentKind::Local;
-    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, status)], 0));
-    desk.answer_page(page(0, 3));
-    desk
+    Desk::new().opening_folder(vec![dataset(1, status)])
 }
 
 fn id() -> DatasetId {

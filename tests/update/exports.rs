@@ -10,7 +10,7 @@ use tessera_interface::{
         jobs::rows::job_summary,
         overlay::export::{ExportField, ExportForm, TargetCheck},
     },
-    message::{JobId, Lane, Payload, Request, RequestProgress},
+    message::{JobId, Lane, Payload, Request, RequestProgress, WorkerEvent},
 };
 use tessera_model::{
     Archive, ArchiveName, Dataset, ExportFormat, ExportPart, ExportPreview, ExportSpec, ExportTask,
@@ -24,9 +24,7 @@ const JOB: JobId = JobId(0);
 const START: Lane = Lane::StartJob(JOB);
 
 fn started() -> Desk {
-    let mut desk = Desk::with_clusters(3);
-    desk.press("e enter");
-    desk
+    Desk::with_clusters(3).pressing("e enter")
 }
 
 fn state(desk: &Desk) -> &JobState {
@@ -100,10 +98,7 @@ fn the_form_gives_a_safe_name() {
 
 #[test]
 fn the_form_of_a_local_folder_shows_what_a_format_leaves_out() {
-    let mut desk = Desk::new();
-    desk.app.setup_mut().deployment = DeploymentKind::Local;
-    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
-    desk.answer_page(page(0, 3));
+    let mut desk = Desk::new().opening_folder(vec![dataset(1, Status::Ready)]);
     desk.press("e tab tab space");
     let id = dataset(1, Status::Ready).id;
     let asked = Request::ExportPreview {
@@ -166,11 +161,11 @@ fn an_export_is_polled_and_downloaded() {
         request,
         Request::Download { dataset: id, task: task("").id, target: target.clone() }
     );
-    desk.happen(Event::Progress(RequestProgress {
+    desk.happen(Event::Worker(WorkerEvent::Progress(RequestProgress {
         ticket: ticket.clone(),
         done: 5,
         total: Some(10),
-    }));
+    })));
     assert_eq!(desk.app.jobs().get(JOB).unwrap().fraction_done(), Some(0.5));
     let archive = Archive { path: target, bytes: 10, entries: 4, images: 3 };
     desk.respond(ticket, Ok(Payload::Downloaded(archive.clone())));

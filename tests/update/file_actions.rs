@@ -19,7 +19,7 @@ use tessera_model::{FailureKind, SafeText, Status};
 use uuid::Uuid;
 
 use crate::support::{
-    desk::{Desk, dataset, page},
+    desk::{Desk, dataset},
     duplicates::group,
 };
 
@@ -27,11 +27,7 @@ const ACTIONS: [Action; 4] =
     [Action::MoveFiles, Action::CopyFiles, Action::LinkFiles, Action::TrashFiles];
 
 fn local() -> Desk {
-    let mut desk = Desk::new();
-    desk.app.setup_mut().deployment = DeploymentKind::Local;
-    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
-    desk.answer_page(page(0, 3));
-    desk
+    Desk::new().opening_folder(vec![dataset(1, Status::Ready)])
 }
 
 fn lane() -> Lane {

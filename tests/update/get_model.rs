@@ -10,7 +10,7 @@ use tessera_interface::{
         model_offer::is_offered,
         overlay::{command_list::CommandList, get_model::ModelConfirmation},
     },
-    message::{JobId, Lane, Payload, Request, RequestProgress, Ticket},
+    message::{JobId, Lane, Payload, Request, RequestProgress, Ticket, WorkerEvent},
 };
 use tessera_model::{
     Failure, IMPORTED_EMBEDDINGS, JobKind, JobRecord, ModelJob, ModelPlan, SafeText, SavedJobState,
@@ -24,10 +24,7 @@ const JOB: JobId = JobId(0);
 
 /// Searches captions in a local folder, without a match.
 fn searching() -> Desk {
-    let mut desk = Desk::new();
-    desk.app.setup_mut().deployment = DeploymentKind::Local;
-    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
-    desk.answer_page(page(0, 3));
+    let mut desk = Desk::new().opening_folder(vec![dataset(1, Status::Ready)]);
     desk.press("c");
     desk.type_text("dog");
     desk.press("enter");
@@ -52,7 +49,7 @@ fn getting() -> Desk {
 fn progress(desk: &mut Desk, wanted: &Lane, done: u64, total: u64) -> Ticket {
     let (ticket, _) = desk.take(|lane| lane == wanted);
     let progress = RequestProgress { ticket: ticket.clone(), done, total: Some(total) };
-    desk.happen(Event::Progress(progress));
+    desk.happen(Event::Worker(WorkerEvent::Progress(progress)));
     ticket
 }
 
@@ -173,10 +170,7 @@ fn without_model(kept: BTreeMap<StateKey, StateValue>) -> Desk {
 }
 
 fn with_models(kept: BTreeMap<StateKey, StateValue>, models: &Value) -> Desk {
-    let mut desk = Desk::keeping(kept);
-    desk.app.setup_mut().deployment = DeploymentKind::Local;
-    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
-    desk.answer_page(page(0, 3));
+    let mut desk = Desk::keeping(kept).opening_folder(vec![dataset(1, Status::Ready)]);
     let body = json!({ "dataset_enrichment_models": { "enrichment_models": models } });
     let id = dataset(1, Status::Ready).id;
     desk.answer(Lane::Enrichment(id), Payload::Enrichment(read_enrichment(&body)));

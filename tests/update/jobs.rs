@@ -7,7 +7,7 @@ use tessera_interface::{
         Activity, Effect, Event, JobAlert, JobHistory, JobState,
         overlay::{archive_inspector::ArchiveInspector, job_detail::JobDetail},
     },
-    message::{JobId, Lane, Payload, Request, Response},
+    message::{JobId, Lane, Payload, Request, Response, WorkerEvent},
 };
 use tessera_model::{
     Archive, FailureKind, JobKind, JobRecord, SafeText, SavedJobState, StateKey, StateValue, Status,
@@ -142,8 +142,10 @@ fn the_id_of_an_export_is_saved_before_any_other_effect() {
     let mut desk = Desk::with_clusters(3);
     desk.press("e enter");
     let (ticket, _) = desk.take(|lane| *lane == Lane::StartJob(JOB));
-    let answer =
-        Event::Response(Response { ticket, result: Ok(Payload::Export(task("COMPLETED"))) });
+    let answer = Event::Worker(WorkerEvent::Response(Response {
+        ticket,
+        result: Ok(Payload::Export(task("COMPLETED"))),
+    }));
     let effects = desk.app.update(desk.now, answer);
     let Some(Effect::Send(_, Request::SaveState(StateValue::Jobs { this_instance: ours, .. }))) =
         effects.first()

@@ -13,6 +13,7 @@ use tessera_interface::{
     },
     message::{
         ImportedLogin, JobId, Lane, LoginImport, LoginPlaces, Payload, Request, TypedSecret,
+        WorkerEvent,
     },
 };
 use tessera_model::{Failure, FailureKind, NO_SECRET, SafeText, Status};
@@ -248,7 +249,7 @@ fn a_login_of_the_environment_is_not_replaced() {
 fn the_time_of_a_token_counts_down() {
     let mut desk = hosted();
     let issued = desk.app.clock();
-    desk.happen(Event::TokenIssued(issued + Duration::from_secs(90)));
+    desk.happen(Event::Worker(WorkerEvent::TokenIssued(issued + Duration::from_secs(90))));
     assert_eq!(desk.app.login().token_time_left(desk.app.clock()), Some(Duration::from_secs(90)));
     desk.wait(100);
     assert_eq!(desk.app.login().token_time_left(desk.app.clock()), Some(Duration::ZERO));

@@ -1,12 +1,13 @@
 //! Tests removing, renaming and rescanning datasets of local folders.
 
-use tessera_config::{DeploymentKind, input::Action};
+use tessera_config::input::Action;
 use tessera_interface::{
     app::{
         Pane,
         availability::unavailable_reason,
         overlay::{
-            file_patterns::FilePatterns, manage_dataset::RemovalConfirmation, prompt::TextPrompt,
+            manage_dataset::{FilePatterns, RemovalConfirmation},
+            prompt::TextPrompt,
         },
     },
     message::{Lane, Payload, Request},
@@ -15,16 +16,11 @@ use tessera_model::{
     Dataset, FailureKind, FileChanges, LocalDataset, PatternLists, RescanResult, SafeText, Status,
 };
 
-use crate::support::desk::{Desk, dataset, page};
+use crate::support::desk::{Desk, dataset};
 
 /// Opens the first of two datasets of local folders.
 fn local(status: Status) -> Desk {
-    let mut desk = Desk::new();
-    desk.app.setup_mut().deployment = DeploymentKind::Local;
-    let list = vec![dataset(1, status), dataset(2, Status::Ready)];
-    desk.answer(Lane::Datasets, Payload::Datasets(list, 0));
-    desk.answer_page(page(0, 3));
-    desk
+    Desk::new().opening_folder(vec![dataset(1, status), dataset(2, Status::Ready)])
 }
 
 fn ask_for_removal(desk: &mut Desk, uploads: u64) {

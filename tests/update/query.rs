@@ -6,26 +6,14 @@ use tessera_interface::{
         overlay::{command_list::CommandList, pick_list::Command},
         query::{FilterKind, QueryDraft, chips, diagnostics},
     },
-    message::{Lane, Payload, Request},
+    message::{Lane, Payload},
 };
 use tessera_model::{
     EntityType, Failure, FailureKind, Filter, Fraction, Overview, Page, Query, QueryText,
-    Relevance, SafeText, SavedView, ScoreKind, Search, StateKey, StateValue, Status, Tag,
-    vql::LabelRule,
+    Relevance, SafeText, SavedView, ScoreKind, StateKey, StateValue, Status, Tag, vql::LabelRule,
 };
 
 use crate::support::desk::{Desk, dataset, page};
-
-/// Returns the search that is being loaded.
-fn open_search(desk: &Desk) -> &Search {
-    desk.requests()
-        .into_iter()
-        .find_map(|request| match request {
-            Request::Explore(search) => Some(search),
-            _ => None,
-        })
-        .expect("a search is open")
-}
 
 fn caption(text: &str, max_score: Option<f64>) -> Query {
     let max_score = max_score.map(|score| Fraction::new(score).unwrap());
@@ -47,7 +35,7 @@ fn one_line_searches_by_caption() {
     desk.press("c");
     desk.type_text("red van");
     desk.press("enter");
-    assert_eq!(open_search(&desk).query, caption("red van", None));
+    assert_eq!(desk.open_searches()[0].query, caption("red van", None));
     assert_eq!((desk.app.panes().focus, desk.steps()), (Pane::Results, 2));
 }
 
@@ -70,7 +58,7 @@ fn a_max_score_outside_0_to_1_is_rejected_at_its_field() {
     assert!(desk.notice().starts_with("the max score must be a number from 0 to 1"));
     assert!(desk.requests().is_empty());
     desk.press("ctrl-u 0 . 5 enter");
-    assert_eq!(open_search(&desk).query, caption("van", Some(0.5)));
+    assert_eq!(desk.open_searches()[0].query, caption("van", Some(0.5)));
 }
 
 #[test]
@@ -104,6 +92,20 @@ fn add(desk: &mut Desk, kind: &str) {
     desk.press(&format!("3 a {kind}"));
 }
 
+fn draft(desk: &Desk) -> &QueryDraft {
+    desk.app.query().draft(desk.app.results())
+}
+
+fn query_json(desk: &Desk) -> Option<String> {
+    desk.app.query().query_json(desk.app.results())
+}
+
+#[track_caller]
+fn assert_diagnosed(desk: &Desk, words: &str) {
+    let found = first_diagnostic(desk);
+    assert!(found.contains(words), "{found}");
+}
+
 fn first_diagnostic(desk: &Desk) -> String {
     diagnostics(&desk.app).into_iter().map(|remark| remark.text + "\n").collect()
 }
@@ -116,14 +118,11 @@ fn filters_are_written_run_and_combined_with_the_caption() {
     add(&mut desk, "5");
     desk.type_text("0.95");
     desk.press("f5");
-    let search = open_search(&desk);
+    let search = desk.open_searches().remove(0);
     assert_eq!(search.query, caption("van", None));
     assert_eq!(search.filters, [Filter::duplicates(0.95).unwrap()]);
     assert_eq!(desk.app.panes().focus, Pane::Results);
-    assert_eq!(
-        desk.app.query().query_json(desk.app.results()).unwrap(),
-        r#"[{"duplicates":{"op":"duplicates","value":0.95}}]"#
-    );
+    assert_eq!(query_json(&desk).unwrap(), r#"[{"duplicates":{"op":"duplicates","value":0.95}}]"#);
 }
 
 #[test]
@@ -140,7 +139,7 @@ fn an_invalid_field_is_reported_and_the_query_cannot_run() {
     assert_eq!(desk.notice(), "row 1: duplicates.value: must be a number");
     assert!(desk.requests().is_empty());
     desk.press("backspace f5");
-    assert_eq!(open_search(&desk).filters, [Filter::duplicates(0.9).unwrap()]);
+    assert_eq!(desk.open_searches()[0].filters, [Filter::duplicates(0.9).unwrap()]);
 }
 
 #[test]
@@ -152,13 +151,9 @@ fn a_disabled_filter_is_kept_and_not_sent() {
     add(&mut desk, "4");
     desk.type_text("blur");
     desk.press("esc space f5");
-    assert_eq!(open_search(&desk).filters, [Filter::uniqueness(0.8).unwrap()]);
-    assert_eq!(desk.app.query().draft(desk.app.results()).rows.len(), 2);
-    assert!(
-        first_diagnostic(&desk).contains("1 enabled, 1 disabled (kept, not sent)"),
-        "{}",
-        first_diagnostic(&desk)
-    );
+    assert_eq!(desk.open_searches()[0].filters, [Filter::uniqueness(0.8).unwrap()]);
+    assert_eq!(draft(&desk).rows.len(), 2);
+    assert_diagnosed(&desk, "1 enabled, 1 disabled (kept, not sent)");
 }
 
 #[test]
@@ -167,19 +162,10 @@ fn full_text_has_no_bound_and_a_semantic_filter_has_a_minimum() {
     add(&mut desk, "1");
     desk.type_text("red van");
     desk.press("tab 0 . 3 5 esc");
-    assert_eq!(
-        desk.app.query().draft(desk.app.results()).filters().unwrap(),
-        [Filter::semantic("red van", Some(0.35)).unwrap()]
-    );
+    assert_eq!(draft(&desk).filters().unwrap(), [Filter::semantic("red van", Some(0.35)).unwrap()]);
     desk.press("right");
-    assert_eq!(
-        desk.app.query().draft(desk.app.results()).filters().unwrap(),
-        [Filter::full_text("red van").unwrap()]
-    );
-    assert_eq!(
-        desk.app.query().draft(desk.app.results()).selected_row().unwrap().fields().count(),
-        1
-    );
+    assert_eq!(draft(&desk).filters().unwrap(), [Filter::full_text("red van").unwrap()]);
+    assert_eq!(draft(&desk).selected_row().unwrap().fields().count(), 1);
 }
 
 /// Returns a page whose first cluster has labels and a tag.
@@ -202,13 +188,13 @@ fn loaded_values_are_suggested_and_accepted() {
     add(&mut desk, "2");
     desk.press("t down v down esc");
     let labels = Filter::labels(LabelRule::OneOf, ["truck", "van"]).unwrap();
-    assert_eq!(desk.app.query().draft(desk.app.results()).filters().unwrap(), [labels]);
+    assert_eq!(draft(&desk).filters().unwrap(), [labels]);
     // A tag is typed by its name and sent by its id.
     add(&mut desk, "3");
     desk.type_text("night");
     desk.press("enter esc");
     let tags = Filter::tags(vec![TAG.parse().unwrap()]).unwrap();
-    assert_eq!(desk.app.query().draft(desk.app.results()).filters().unwrap()[1], tags);
+    assert_eq!(draft(&desk).filters().unwrap()[1], tags);
 }
 
 fn answer_of_datasets() -> Payload {
@@ -221,14 +207,10 @@ fn an_unpublished_issue_has_a_warning_until_the_service_accepts_it() {
     let mut desk = Desk::with_clusters(9);
     add(&mut desk, "4");
     desk.type_text("grain");
-    assert!(
-        first_diagnostic(&desk).contains("“grain” is not a published issue name"),
-        "{}",
-        first_diagnostic(&desk)
-    );
+    assert_diagnosed(&desk, "“grain” is not a published issue name");
     desk.press("f5");
     let json = r#"[{"issues":{"op":"issue","value":"grain","mode":"in"}}]"#;
-    assert_eq!(desk.app.query().query_json(desk.app.results()).unwrap(), json);
+    assert_eq!(query_json(&desk).unwrap(), json);
     desk.answer_page(page(0, 1));
     assert!(
         !first_diagnostic(&desk).contains("not a published issue name"),
@@ -254,7 +236,7 @@ fn a_rejection_is_shown_at_the_filter_that_it_names() {
         diagnostics(&desk.app).into_iter().find(|remark| remark.text.contains("must be one"));
     // Filter 0 is the second row, because the first row is disabled.
     assert_eq!(pinned.unwrap().row, Some(1));
-    assert_eq!(desk.app.query().draft(desk.app.results()).rows.len(), 2);
+    assert_eq!(draft(&desk).rows.len(), 2);
     desk.press("3 G k enter x");
     let remarks = first_diagnostic(&desk);
     assert!(!remarks.contains("must be one of blur"), "it was about another query: {remarks}");
@@ -267,40 +249,28 @@ fn the_json_and_the_form_are_one_query() {
     desk.type_text("0.8");
     desk.press("esc tab");
     assert_eq!(
-        desk.app.query().draft(desk.app.results()).json.as_ref().unwrap().text.text(),
+        draft(&desk).json.as_ref().unwrap().text.text(),
         r#"[{"uniqueness":{"op":"uniqueness","value":0.8}}]"#
     );
     desk.press("end backspace");
     desk.type_text(r#",{"text":{"op":"fts","value":"a AND b"}}]"#);
     desk.press("tab");
-    assert_eq!(
-        desk.app.query().draft(desk.app.results()).rows.len(),
-        2,
-        "{}",
-        first_diagnostic(&desk)
-    );
-    assert_eq!(
-        desk.app.query().draft(desk.app.results()).filters().unwrap()[1],
-        Filter::full_text("a AND b").unwrap()
-    );
+    assert_eq!(draft(&desk).rows.len(), 2, "{}", first_diagnostic(&desk));
+    assert_eq!(draft(&desk).filters().unwrap()[1], Filter::full_text("a AND b").unwrap());
 }
 
 #[test]
 fn invalid_json_is_kept_with_the_position_of_the_error() {
     let mut desk = Desk::with_clusters(9);
     desk.press("3 tab end enter ]");
-    assert!(first_diagnostic(&desk).contains("line 2 column"), "{}", first_diagnostic(&desk));
+    assert_diagnosed(&desk, "line 2 column");
     desk.press("tab");
     assert!(desk.notice().starts_with("cannot show this as a form yet"), "{}", desk.notice());
     desk.press("f5");
     assert!(desk.requests().is_empty(), "nothing is run that cannot be read");
     desk.press("esc 3 backspace tab");
-    assert_eq!(desk.app.query().draft(desk.app.results()).rows.len(), 0);
-    assert!(
-        desk.app.query().draft(desk.app.results()).json.is_none(),
-        "{}",
-        first_diagnostic(&desk)
-    );
+    assert_eq!(draft(&desk).rows.len(), 0);
+    assert!(draft(&desk).json.is_none(), "{}", first_diagnostic(&desk));
 }
 
 #[test]
@@ -318,9 +288,9 @@ fn the_editor_returns_the_json() {
     assert_eq!(desk.other.last(), Some(&Effect::Edit("[]\n".to_owned())));
     let text = r#"[{"uniqueness":{"op":"uniqueness","value":0.5}}]"#;
     desk.happen(Event::Edited(Ok(format!("{text}\n"))));
-    assert_eq!(desk.app.query().query_json(desk.app.results()).as_deref(), Some(text));
+    assert_eq!(query_json(&desk).as_deref(), Some(text));
     desk.happen(Event::Edited(Ok("[{".to_owned())));
-    assert_eq!(desk.app.query().draft(desk.app.results()).json.as_ref().unwrap().text.text(), "[{");
+    assert_eq!(draft(&desk).json.as_ref().unwrap().text.text(), "[{");
 }
 
 #[test]
@@ -355,10 +325,7 @@ fn chips_show_enabled_disabled_and_not_yet_run_filters() {
     let kind = tessera_interface::app::MouseKind::Click;
     let mouse = tessera_interface::app::Mouse { column: places[3].x + 1, row: line.y, kind };
     desk.happen(Event::Mouse(mouse));
-    assert_eq!(
-        (desk.app.panes().focus, desk.app.query().draft(desk.app.results()).cursor),
-        (Pane::Query, 1)
-    );
+    assert_eq!((desk.app.panes().focus, draft(&desk).cursor), (Pane::Query, 1));
 }
 
 #[test]
@@ -371,14 +338,14 @@ fn the_strictest_condition_is_relaxed_when_nothing_is_found() {
         "with max score 0.20 → 0.40"
     );
     desk.press("g l");
-    assert_eq!(open_search(&desk).query, caption("v", Some(0.4)));
+    assert_eq!(desk.open_searches()[0].query, caption("v", Some(0.4)));
 }
 
 #[test]
 fn t_switches_between_images_and_objects() {
     let mut desk = Desk::with_clusters(9);
     desk.press("t");
-    assert_eq!(open_search(&desk).entity, EntityType::Objects);
+    assert_eq!(desk.open_searches()[0].entity, EntityType::Objects);
     desk.answer_page(page(0, 2));
     desk.press("t");
     assert_eq!(desk.app.results().view().unwrap().search.entity, EntityType::Images);
@@ -390,9 +357,9 @@ fn every_dataset_has_its_own_draft_with_undo() {
     add(&mut desk, "6");
     desk.type_text("0.8");
     desk.press("esc d");
-    assert!(desk.app.query().draft(desk.app.results()).rows.is_empty());
+    assert!(draft(&desk).rows.is_empty());
     desk.press("u");
-    assert_eq!(desk.app.query().draft(desk.app.results()).rows.len(), 1);
+    assert_eq!(draft(&desk).rows.len(), 1);
 }
 
 #[test]
@@ -419,12 +386,8 @@ fn a_saved_view_keeps_disabled_filters() {
     assert!(elsewhere.notice().contains("this view is of a dataset"), "{}", elsewhere.notice());
     desk.kept.insert(StateKey::Views, kept);
     desk.press("W enter");
-    assert_eq!(open_search(&desk).filters, [Filter::duplicates(0.9).unwrap()]);
-    assert_eq!(
-        desk.app.query().draft(desk.app.results()).rows.len(),
-        2,
-        "what is off is there, too"
-    );
+    assert_eq!(desk.open_searches()[0].filters, [Filter::duplicates(0.9).unwrap()]);
+    assert_eq!(draft(&desk).rows.len(), 2, "what is off is there, too");
 }
 
 #[test]
@@ -442,7 +405,7 @@ fn a_search_of_the_history_brings_its_filters_into_the_query_builder() {
     desk.press("H 2");
     let filters = vec![Filter::uniqueness(0.8).unwrap()];
     assert_eq!(desk.app.results().view().unwrap().search.filters, filters);
-    assert_eq!(desk.app.query().draft(desk.app.results()).filters(), Ok(filters));
+    assert_eq!(draft(&desk).filters(), Ok(filters));
 }
 
 #[test]
@@ -542,9 +505,8 @@ fn typing_in_a_list_filters_and_sorts_by_score() {
 
 #[test]
 fn a_digit_picks_only_while_the_filter_is_empty() {
-    let kinds = |desk: &Desk| -> Vec<FilterKind> {
-        desk.app.query().draft(desk.app.results()).rows.iter().map(|row| row.kind).collect()
-    };
+    let kinds =
+        |desk: &Desk| -> Vec<FilterKind> { draft(desk).rows.iter().map(|row| row.kind).collect() };
     assert_eq!(kinds(&filter_list_after("2")), [FilterKind::Labels]);
     assert!(filter_list_after("e2").app.overlay().is_some());
     assert!(filter_list_after("9").app.overlay().is_some());
@@ -564,17 +526,13 @@ fn a_digit_filters_a_list_of_actions() {
 #[test]
 fn a_filter_without_a_value_is_removed_when_it_is_left() {
     let mut desk = filter_list_after("1");
-    assert_eq!(desk.app.query().draft(desk.app.results()).rows.len(), 1);
+    assert_eq!(draft(&desk).rows.len(), 1);
     desk.press("esc");
-    assert_eq!(desk.app.query().draft(desk.app.results()).rows.len(), 0);
+    assert_eq!(draft(&desk).rows.len(), 0);
     let mut desk = filter_list_after("1");
     desk.type_text("dog");
     desk.press("esc");
-    assert_eq!(
-        desk.app.query().draft(desk.app.results()).rows.len(),
-        1,
-        "a filter with a value stays"
-    );
+    assert_eq!(draft(&desk).rows.len(), 1, "a filter with a value stays");
 }
 
 fn local_desk() -> Desk {
@@ -593,7 +551,7 @@ fn a_suggested_folder_is_that_folder_whatever_its_name() {
     add(&mut desk, "8");
     desk.press("[ down esc");
     let folder = Filter::in_folder("[old] a*").unwrap();
-    assert_eq!(desk.app.query().draft(desk.app.results()).filters(), Ok(vec![folder]));
+    assert_eq!(draft(&desk).filters(), Ok(vec![folder]));
 }
 
 /// Lets the editor return the JSON of a query.
@@ -632,7 +590,7 @@ fn a_column_is_asked_for_before_its_value() {
     desk.press("enter");
     desk.type_text("sun");
     desk.press("enter");
-    let row = desk.app.query().draft(desk.app.results()).rows.first().unwrap().clone();
+    let row = draft(&desk).rows.first().unwrap().clone();
     let expected = filters(r#"[{"column":{"name":"weather","op":"is","value":"sun"}}]"#);
     assert_eq!(row.filter().ok().as_ref(), expected.first());
 }
@@ -645,11 +603,11 @@ fn a_value_that_becomes_a_list_stays_apart_from_the_name_of_its_column() {
     let one_of = r#"[{"column":{"name":"quality","op":"one_of","value":[0.5]}}]"#;
     for keys in ["enter tab", "enter enter", "enter esc"] {
         desk.press(keys);
-        let draft = desk.app.query().draft(desk.app.results());
+        let draft = draft(&desk);
         assert_eq!(draft.filters(), Ok(filters(one_of)), "{keys}");
         assert_eq!(draft.rows[0].text(1), "quality");
     }
-    let mut row = desk.app.query().draft(desk.app.results()).rows[0].clone();
+    let mut row = draft(&desk).rows[0].clone();
     for entry in ["a", "b", "a"] {
         row.set_value(entry);
     }
@@ -664,7 +622,7 @@ fn typed_spaces_belong_to_the_name_of_a_file() {
     desk.press("enter");
     desk.type_text("copy ");
     desk.press("enter");
-    let row = desk.app.query().draft(desk.app.results()).rows.first().unwrap().clone();
+    let row = draft(&desk).rows.first().unwrap().clone();
     let expected = filters(r#"[{"name":{"op":"is","value":"copy "}}]"#);
     assert_eq!(row.filter().ok().as_ref(), expected.first());
     for (json, value) in [
@@ -693,7 +651,7 @@ fn a_row_of_each_added_filter_becomes_the_filter_again() {
             {"not":{"path":{"op":"is","value":"val"}}}]"#,
     );
     write_query(&mut desk, &tessera_wire::vql::write(&all));
-    assert_eq!(desk.app.query().draft(desk.app.results()).filters(), Ok(all));
+    assert_eq!(draft(&desk).filters(), Ok(all));
     let texts: Vec<String> = chips(&desk.app).iter().map(|chip| chip.text.to_string()).collect();
     for text in [
         "path train/*",

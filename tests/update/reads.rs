@@ -1,15 +1,17 @@
-//! Tests scheduled reads: what is requested and when, and what happens to stale responses.
+//! Tests scheduled reads: what is requested and when, and what happens to stale responses, after long sleeps, while
+//! services hang, and at the end of the program.
 
 use std::time::Duration;
 
 use tessera_interface::{
-    app::Event,
-    message::{Lane, Payload, Request},
+    app::{Effect, Event, JobState},
+    message::{JobId, Lane, Payload, Request},
 };
-use tessera_model::{Failure, FailureKind, Search, Status};
+use tessera_model::{ExportTask, ExportTaskId, Failure, FailureKind, Search, Status};
 use tessera_picture::Protocol;
+use uuid::Uuid;
 
-use crate::support::desk::{Desk, dataset, page};
+use crate::support::desk::{Desk, dataset, page, task};
 
 #[test]
 fn the_start_requests_only_the_datasets() {
@@ -170,9 +172,7 @@ fn an_unmoved_cursor_stays_at_the_first_tile_after_a_reload() {
 
 #[test]
 fn only_visible_pictures_are_requested_and_scrolling_cancels_the_rest() {
-    let mut desk = Desk::with_pictures(Protocol::HalfBlock);
-    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
-    desk.answer_page(page(0, 100));
+    let mut desk = Desk::with_pictures(Protocol::HalfBlock).opening_clusters(100);
     let grid = desk.app.grid().unwrap();
     let visible = grid.visible().len();
     let pictures = |desk: &Desk| {
@@ -188,9 +188,7 @@ fn only_visible_pictures_are_requested_and_scrolling_cancels_the_rest() {
 
 #[test]
 fn pictures_are_requested_again_for_a_better_protocol() {
-    let mut desk = Desk::with_pictures(Protocol::HalfBlock);
-    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
-    desk.answer_page(page(0, 4));
+    let mut desk = Desk::with_pictures(Protocol::HalfBlock).opening_clusters(4);
     desk.happen(Event::Terminal(Protocol::Kitty, (9, 18)));
     let canvases: Vec<_> = desk
         .open
@@ -206,9 +204,7 @@ fn pictures_are_requested_again_for_a_better_protocol() {
 
 #[test]
 fn a_broken_picture_is_requested_once() {
-    let mut desk = Desk::with_pictures(Protocol::HalfBlock);
-    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
-    desk.answer_page(page(0, 1));
+    let mut desk = Desk::with_pictures(Protocol::HalfBlock).opening_clusters(1);
     while let Some(place) =
         desk.open.iter().position(|(ticket, _)| matches!(ticket.lane, Lane::Picture(..)))
     {
@@ -259,4 +255,65 @@ fn the_named_dataset_opens_first() {
     let (first, notice) = opened("nothing");
     assert_eq!(first, dataset(1, Status::Ready).id);
     assert!(notice.contains("nothing"), "{notice}");
+}
+
+const TEN_HOURS: u64 = 10 * 3_600;
+
+#[test]
+fn after_ten_hours_of_sleep_each_read_that_is_due_is_sent_once() {
+    let mut desk = Desk::with_clusters(3);
+    desk.press("e enter");
+    desk.answer(Lane::StartJob(JobId(0)), Payload::Export(task("IN_PROGRESS")));
+    desk.other.clear();
+    desk.wait(TEN_HOURS);
+    let sent = |desk: &Desk, wanted: fn(&Request) -> bool| {
+        desk.requests().into_iter().filter(|request| wanted(request)).count()
+    };
+    assert_eq!(sent(&desk, |it| matches!(it, Request::Datasets)), 1);
+    assert_eq!(sent(&desk, |it| matches!(it, Request::ExportStatus(..))), 1);
+    assert_eq!(desk.requests().len(), 2);
+    // The first response after the sleep may be a failure, because the connections are gone.
+    desk.fail(Lane::Datasets, FailureKind::Unreachable);
+    desk.fail(Lane::Export(JobId(0)), FailureKind::Unreachable);
+    assert_eq!(desk.app.results().page().unwrap().clusters.len(), 3, "the page stays");
+    assert!(matches!(desk.app.jobs().get(JobId(0)).unwrap().state(), JobState::ExportRunning(..)));
+    desk.wait(60);
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
+    desk.answer(Lane::Export(JobId(0)), Payload::Export(task("IN_PROGRESS")));
+    assert!(desk.app.service_data().datasets.failure().is_none());
+}
+
+#[test]
+fn ten_thousand_keys_during_a_hanging_service_leave_few_requests_open() {
+    let mut desk = Desk::with_pictures(Protocol::HalfBlock).opening_clusters(100);
+    let keys = ["n", "j", "ctrl-d", "p", "l", "3", "2", "r", "i", "esc", "1", "r", "2", "n", "G"];
+    for key in keys.iter().cycle().take(10_000) {
+        desk.press(key);
+    }
+    assert!(desk.open.len() < 100, "{} requests are open", desk.open.len());
+    assert_eq!(desk.app.tickets().outstanding(), desk.open.len());
+}
+
+#[test]
+fn quitting_during_five_downloads_keeps_them_for_the_next_start() {
+    let mut desk = Desk::with_clusters(3);
+    for number in 0..5 {
+        desk.press("e enter");
+        let id = ExportTaskId(Uuid::from_u128(u128::from(number) + 1));
+        let done = ExportTask { id, ..task("COMPLETED") };
+        desk.answer(Lane::StartJob(JobId(number)), Payload::Export(done));
+    }
+    let downloads = |desk: &Desk| {
+        desk.open.iter().filter(|(_, request)| matches!(request, Request::Download { .. })).count()
+    };
+    assert_eq!(downloads(&desk), 5);
+    desk.press("q");
+    assert_eq!(desk.other.last(), Some(&Effect::Quit), "at once, without a question");
+    let mut desk = Desk::keeping(desk.kept).opening_clusters(3);
+    assert_eq!(desk.notice(), "5 jobs from the last run: 5 finished: d requests a new link");
+    let ready =
+        desk.app.jobs().iter().filter(|job| matches!(job.state(), JobState::ExportReady(_)));
+    assert_eq!(ready.count(), 5);
+    desk.press("4 d");
+    assert_eq!(downloads(&desk), 1, "{:?}", desk.requests());
 }

@@ -49,19 +49,11 @@ pub(super) fn here(desk: &Desk) -> u128 {
     desk.app.results().cluster().unwrap().id.0.as_u128() - 1_000
 }
 
-fn open_searches(desk: &Desk) -> Vec<Search> {
-    let explored = |request: &&Request| match request {
-        Request::Explore(search) => Some(search.clone()),
-        _ => None,
-    };
-    desk.requests().iter().filter_map(explored).collect()
-}
-
 #[test]
 fn the_entity_is_set_per_tab() {
     let mut desk = Desk::with_clusters(9);
     desk.press("t");
-    assert_eq!(open_searches(&desk)[0].entity, EntityType::Objects);
+    assert_eq!(desk.open_searches()[0].entity, EntityType::Objects);
     desk.answer_page(page(50, 4));
     desk.press("ctrl-t");
     assert_eq!(desk.app.results().view().unwrap().search.entity, EntityType::Images);
@@ -98,7 +90,7 @@ fn forward_returns_to_where_back_came_from() {
     desk.answer_page(page(50, 4));
     desk.press("l esc alt-right");
     assert_eq!((desk.steps(), here(&desk)), (2, 51));
-    assert!(open_searches(&desk).is_empty(), "both are cached");
+    assert!(desk.open_searches().is_empty(), "both are cached");
     desk.press("]");
     assert_eq!(desk.notice(), "nothing to go forward to");
 }
@@ -115,7 +107,7 @@ fn a_filter_applies_while_it_is_typed_and_keeps_the_cursor() {
     assert_eq!((numbers(&desk), here(&desk)), (vec![12], 12));
     desk.press("esc");
     assert_eq!((numbers(&desk).len(), here(&desk)), (30, 3), "Esc clears and finds the place");
-    assert!(open_searches(&desk).is_empty(), "no request is sent");
+    assert!(desk.open_searches().is_empty(), "no request is sent");
 }
 
 #[test]
@@ -169,7 +161,7 @@ fn near_duplicates_fold_into_one_tile_with_the_cursor() {
 fn moving_past_an_end_turns_the_page() {
     let mut desk = Desk::with_clusters(100);
     desk.press("G j");
-    assert_eq!(open_searches(&desk)[0].page, 1);
+    assert_eq!(desk.open_searches()[0].page, 1);
     desk.answer_page(page(100, 40));
     assert_eq!(here(&desk), 100);
     desk.press("k");
@@ -206,7 +198,7 @@ fn esc_and_ctrl_c_stay_on_the_page_while_another_one_loads() {
         assert!(matches!(desk.cancelled[..], [Lane::Page(_)]), "{key}");
         assert_eq!((here(&desk), desk.app.results().pending_search()), (2, None), "{key}");
         desk.wait(60);
-        assert!(open_searches(&desk).is_empty(), "{key}");
+        assert!(desk.open_searches().is_empty(), "{key}");
     }
 }
 
@@ -217,10 +209,10 @@ fn a_page_that_fails_keeps_the_former_one_and_is_requested_again() {
     let (ticket, request) = desk.take(|lane| matches!(lane, Lane::Page(_)));
     desk.respond(ticket, Err(Failure::new(FailureKind::Server, "it broke")));
     assert_eq!((numbers(&desk).len(), desk.app.results().page_number()), (100, 0));
-    assert!(open_searches(&desk).is_empty(), "only a lost connection is retried automatically");
+    assert!(desk.open_searches().is_empty(), "only a lost connection is retried automatically");
     desk.press("r");
     let Request::Explore(search) = request else { panic!("a page is requested") };
-    assert!(open_searches(&desk).contains(&search));
+    assert!(desk.open_searches().contains(&search));
     desk.answer(Lane::Page(search), Payload::Page(page(100, 40)));
     assert_eq!(desk.app.results().page_number(), 1);
 }
@@ -231,7 +223,7 @@ fn a_page_is_opened_by_its_number() {
     desk.press("g n");
     desk.type_text("9");
     desk.press("enter");
-    assert_eq!(open_searches(&desk)[0].page, 8);
+    assert_eq!(desk.open_searches()[0].page, 8);
     desk.answer_page(page(800, 30));
     assert_eq!((here(&desk), desk.app.results().page_number()), (800, 8));
     let range = desk.app.results().page_range().unwrap();
@@ -333,7 +325,7 @@ fn ctrl_c_cancels_requests_and_then_quits() {
     assert!(matches!(desk.cancelled[..], [Lane::Page(_)]));
     assert!(!desk.other.contains(&Effect::Quit));
     desk.wait(60);
-    assert!(open_searches(&desk).is_empty(), "a cancelled request is not repeated");
+    assert!(desk.open_searches().is_empty(), "a cancelled request is not repeated");
     desk.press("ctrl-c");
     assert!(desk.other.contains(&Effect::Quit));
 }
@@ -486,7 +478,7 @@ fn set_operations_use_loaded_pages() {
     assert_eq!(numbers(&desk), [0, 1, 2, 3, 7, 8]);
     assert!(desk.notice().contains("takes all its members"), "{}", desk.notice());
     assert_eq!(
-        (desk.app.results().tab_count(), open_searches(&desk).len()),
+        (desk.app.results().tab_count(), desk.open_searches().len()),
         (3, 0),
         "no request is sent"
     );
@@ -516,13 +508,7 @@ fn a_name_that_is_not_on_the_page_is_searched_in_the_whole_dataset_by_enter() {
     desk.press("/");
     desk.type_text("holidays");
     desk.press("enter");
-    let searched = |desk: &Desk| -> Option<Search> {
-        desk.requests().into_iter().find_map(|request| match request {
-            Request::Explore(search) => Some(search.clone()),
-            _ => None,
-        })
-    };
-    let search = searched(&desk).unwrap();
+    let search = desk.open_searches().remove(0);
     let path = Property::File(FileProperty::Path);
     let name = ColumnValue::Text("holidays".to_owned());
     let filter = Filter::property(path, Operator::Contains, &[name]).unwrap();

@@ -1,7 +1,8 @@
-//! Tests searches: anchors, granularity, pages and going back.
+//! Tests searches: anchors, granularity, pages and going back, and the search of all names on a service that has no such
+//! search: all pages are looked at, with progress, a stop and a way to continue.
 
 use tessera_interface::{
-    app::{Effect, Pane},
+    app::{Effect, Event, Pane},
     message::{Lane, Payload, Request},
 };
 use tessera_model::{
@@ -12,22 +13,12 @@ use uuid::Uuid;
 
 use crate::support::desk::{Desk, dataset, page};
 
-fn open_search(desk: &Desk) -> tessera_model::Search {
-    desk.open
-        .iter()
-        .find_map(|(_, request)| match request {
-            Request::Explore(search) => Some(search.clone()),
-            _ => None,
-        })
-        .unwrap()
-}
-
 #[test]
 fn similar_skips_registration() {
     let mut desk = Desk::with_clusters(9);
     desk.press("l f");
     let media = MediaId(Uuid::from_u128(100_010));
-    let search = open_search(&desk);
+    let search = desk.open_searches().remove(0);
     assert_eq!(search.query, Query::Similar(Anchor { media, kind: AnchorKind::Media }));
     assert_eq!((search.page, search.entity), (0, EntityType::Images));
 }
@@ -69,14 +60,14 @@ fn a_file_is_registered_and_then_explored_with_its_granularity() {
     assert!(desk.requests().contains(&&register(Granularity::DEFAULT)));
     let anchor = Anchor { media: MediaId(Uuid::from_u128(7)), kind: AnchorKind::Upload };
     desk.answer(Lane::Anchor, Payload::Anchor(anchor));
-    assert_eq!(open_search(&desk).query, Query::Similar(anchor));
+    assert_eq!(desk.open_searches()[0].query, Query::Similar(anchor));
     desk.answer_page(page(50, 4));
     // Another granularity needs the file registered again.
     desk.press("<");
     assert_eq!(desk.requests(), [&register(Granularity::DEFAULT.finer())]);
     let again = Anchor { media: MediaId(Uuid::from_u128(8)), kind: AnchorKind::Upload };
     desk.answer(Lane::Anchor, Payload::Anchor(again));
-    let search = open_search(&desk);
+    let search = desk.open_searches().remove(0);
     assert_eq!(
         (search.query, search.granularity),
         (Query::Similar(again), Granularity::DEFAULT.finer())
@@ -123,7 +114,7 @@ fn granularity_has_limits_with_a_reason() {
     desk.press("<");
     desk.answer_page(page(0, 9));
     desk.press("<");
-    assert_eq!(open_search(&desk).granularity.level(), 0);
+    assert_eq!(desk.open_searches()[0].granularity.level(), 0);
     desk.answer_page(page(0, 9));
     desk.press("<");
     assert_eq!(desk.notice(), "granularity 0 is the finest");
@@ -135,7 +126,7 @@ fn pages_end_where_the_service_ends() {
     desk.press("p");
     assert_eq!(desk.notice(), "this is the first page");
     desk.press("n");
-    assert_eq!(open_search(&desk).page, 1);
+    assert_eq!(desk.open_searches()[0].page, 1);
     desk.answer_page(page(100, 40));
     desk.press("n");
     assert_eq!(desk.notice(), "this is the last page");
@@ -145,14 +136,14 @@ fn pages_end_where_the_service_ends() {
 fn a_page_that_could_not_be_loaded_is_not_the_last_one() {
     let mut desk = Desk::with_clusters(100);
     desk.press("n");
-    desk.fail(Lane::Page(open_search(&desk).clone()), FailureKind::Unreachable);
+    desk.fail(Lane::Page(desk.open_searches()[0].clone()), FailureKind::Unreachable);
     desk.press("n");
     assert_eq!(desk.notice(), "page 2 could not be loaded; r tries again");
     desk.press("esc");
 
     let mut desk = Desk::with_clusters(9);
     desk.press("r");
-    desk.fail(Lane::Page(open_search(&desk).clone()), FailureKind::Unreachable);
+    desk.fail(Lane::Page(desk.open_searches()[0].clone()), FailureKind::Unreachable);
     desk.press("n");
     assert_eq!(desk.notice(), "page 1 could not be loaded; r tries again");
 }
@@ -211,4 +202,117 @@ fn tabs_are_kept_while_another_dataset_is_open() {
         (desk.app.dataset().unwrap().name.as_str(), desk.app.results().view().unwrap().cursor),
         ("set-1", 2)
     );
+}
+
+/// Searches all names for a text that the first page of the search on screen does not have.
+fn searching(text: &str) -> Desk {
+    let mut desk = Desk::with_clusters(3);
+    desk.press("/");
+    desk.type_text(text);
+    desk.press("enter");
+    desk
+}
+
+fn label(desk: &Desk) -> String {
+    desk.app.results().view().unwrap().title().to_string()
+}
+
+fn names(desk: &Desk) -> Vec<String> {
+    let tiles = desk.app.results().tiles().into_iter();
+    tiles.map(|tile| tile.preview.unwrap().file_name.to_string()).collect()
+}
+
+#[test]
+fn all_pages_are_looked_at_and_the_matching_file_is_on_the_tile() {
+    let mut desk = searching("1502");
+    let first = desk.open_searches().remove(0);
+    assert_eq!((first.page, first.granularity), (0, Granularity::FINEST));
+    desk.answer_page(page(0, 100));
+    assert_eq!(desk.open_searches().first().map(|search| search.page), Some(1));
+    assert!(names(&desk).is_empty());
+    desk.answer_page(page(100, 100));
+    assert_eq!(names(&desk), ["1502.jpg"], "the third file of a cluster comes first");
+    assert_eq!(desk.open_searches().first().map(|search| search.page), Some(2));
+    desk.answer_page(page(200, 40));
+    assert!(desk.open_searches().is_empty());
+    assert_eq!(label(&desk), "“1502” in names: 1 cluster, all 3 pages looked at");
+    desk.press("esc");
+    assert_eq!(desk.app.results().visible_clusters().len(), 3, "Esc goes back");
+}
+
+#[test]
+fn a_stop_says_how_far_it_was_and_refresh_continues() {
+    for stop in ["esc", "ctrl-c"] {
+        let mut desk = searching("2502");
+        desk.answer_page(page(0, 100));
+        desk.press(stop);
+        assert!(desk.open_searches().is_empty(), "{stop} cancels the page");
+        assert_eq!(
+            label(&desk),
+            "“2502” in names: 0 clusters, only the first page looked at; r continues"
+        );
+        desk.press("r");
+        assert_eq!(desk.open_searches().first().map(|search| search.page), Some(1), "{stop}");
+    }
+}
+
+#[test]
+fn a_failed_page_ends_it_with_the_reason_and_a_second_try_continues() {
+    let mut desk = searching("zebra");
+    let search = desk.open_searches().remove(0);
+    desk.fail(Lane::Page(search), FailureKind::NoResponse);
+    assert!(label(&desk).contains("no page looked at; r continues"), "{}", label(&desk));
+    assert!(desk.open_searches().is_empty(), "a failed page is not requested in a loop");
+    desk.press("r");
+    assert_eq!(desk.open_searches().first().map(|search| search.page), Some(0));
+}
+
+#[test]
+fn a_service_that_repeats_its_pages_ends_it() {
+    let mut desk = searching("zebra");
+    desk.answer_page(page(0, 100));
+    desk.answer_page(page(0, 100));
+    assert!(desk.open_searches().is_empty());
+}
+
+#[test]
+fn another_tab_pauses_it_and_coming_back_continues() {
+    let mut desk = Desk::with_clusters(3);
+    desk.press("ctrl-t /");
+    desk.type_text("zebra");
+    desk.press("enter");
+    desk.answer_page(page(0, 100));
+    desk.press("alt-1");
+    assert!(desk.open_searches().is_empty());
+    desk.press("alt-2");
+    assert_eq!(desk.open_searches().first().map(|search| search.page), Some(1));
+}
+
+#[test]
+fn an_empty_result_says_on_which_pages_was_looked_and_what_no_page_lists() {
+    let mut desk = searching("zebra");
+    let mut first = page(0, 2);
+    first.clusters[0].n_images = Some(1_203);
+    desk.answer_page(first);
+    let view = desk.app.results().view().unwrap();
+    assert_eq!(
+        view.scan().unwrap().empty_lines(),
+        [
+            "No file that was looked at is called “zebra”.",
+            "The only page looked at, with 2 clusters.",
+            "The service does not list the names of 1 200 members of large clusters.",
+            "Esc goes back",
+        ]
+    );
+}
+
+#[test]
+fn the_picture_of_the_last_match_is_requested_with_its_page() {
+    let mut desk = searching("1502");
+    desk.happen(Event::Terminal(Protocol::HalfBlock, (10, 20)));
+    desk.answer_page(page(0, 100));
+    desk.answer_page(page(100, 60));
+    let found = desk.app.results().preview().unwrap().media;
+    let is_found = |lane: &Lane| matches!(lane, Lane::Picture(view, _) if *view == found.into());
+    assert!(desk.open.iter().any(|(ticket, _)| is_found(&ticket.lane)));
 }

@@ -1,6 +1,6 @@
 //! Tests the division of a dataset into sets: what is asked of the worker, and what is never replaced unasked.
 
-use tessera_config::{DeploymentKind, input::Action};
+use tessera_config::input::Action;
 use tessera_interface::{
     app::{
         availability::unavailable_reason,
@@ -26,10 +26,7 @@ fn lane() -> Lane {
 
 /// Opens the form for a dataset of a local folder, whose tags are known.
 fn form() -> Desk {
-    let mut desk = Desk::new();
-    desk.app.setup_mut().deployment = DeploymentKind::Local;
-    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
-    desk.answer_page(page(0, 3));
+    let mut desk = Desk::new().opening_folder(vec![dataset(1, Status::Ready)]);
     desk.press("g S");
     let tag = |name: &str, count| DatasetTag {
         id: TagId(Uuid::nil()),

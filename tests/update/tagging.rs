@@ -1,6 +1,6 @@
 //! Tests the tagging mode: what a key changes, undo, and changes that are sent one after the other.
 
-use tessera_config::{DeploymentKind, input::Action};
+use tessera_config::input::Action;
 use tessera_interface::{
     app::{Event, availability::unavailable_reason, overlay::prompt::TextPrompt},
     message::{Lane, Payload, Request, Ticket},
@@ -26,10 +26,7 @@ fn tagging() -> Desk {
 }
 
 fn tagging_with<'a>(tags: impl IntoIterator<Item = (&'a str, Option<TagColor>)>) -> Desk {
-    let mut desk = Desk::new();
-    desk.app.setup_mut().deployment = DeploymentKind::Local;
-    desk.answer(Lane::Datasets, Payload::Datasets(vec![open()], 0));
-    desk.answer_page(page(0, 3));
+    let mut desk = Desk::new().opening_folder(vec![open()]);
     desk.press("2 ;");
     let tag = |(number, (name, color))| DatasetTag {
         id: TagId(Uuid::from_u128(number)),
@@ -325,10 +322,7 @@ fn the_list_of_tags_renames_recolors_and_deletes() {
 
 #[test]
 fn tags_are_listed_only_after_they_are_loaded() {
-    let mut desk = Desk::new();
-    desk.app.setup_mut().deployment = DeploymentKind::Local;
-    desk.answer(Lane::Datasets, Payload::Datasets(vec![open()], 0));
-    desk.answer_page(page(0, 3));
+    let mut desk = Desk::new().opening_folder(vec![open()]);
     desk.press("2 ;");
     assert_eq!(unavailable_reason(&desk.app, Action::ManageTags).unwrap(), "the tags are loading");
 }

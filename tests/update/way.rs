@@ -14,12 +14,12 @@ use tessera_interface::{
             export::ExportForm,
             fact_sheet::FactSheet,
             help::Help,
+            manage_dataset::ReindexConfirmation,
             pick_list::{Command, PickItem},
-            reindex::ReindexConfirmation,
         },
         results_header::results_notice,
     },
-    message::{Lane, Payload, Request},
+    message::{Lane, Payload, Request, WorkerEvent},
 };
 use tessera_model::{FailureKind, RecordField, RequestOutcome, RequestRecord, SafeText, Status};
 use tessera_wire::endpoints::Endpoint;
@@ -304,7 +304,7 @@ fn the_record_shows_unknown_fields() {
 }
 
 fn exchange(attempt: u32) -> Event {
-    Event::Exchange(RequestRecord {
+    Event::Worker(WorkerEvent::Exchange(RequestRecord {
         purpose: "list the datasets",
         method: "GET",
         target: SafeText::detail("/api/v1/datasets"),
@@ -316,17 +316,17 @@ fn exchange(attempt: u32) -> Event {
             message: Some(SafeText::detail("not READY")),
         },
         retry_in: None,
-    })
+    }))
 }
 
 #[test]
 fn what_is_loading_names_the_pause_before_the_next_try() {
     let mut desk = Desk::new();
     assert_eq!(desk.app.loading_text(), "loading");
-    let Event::Exchange(record) = exchange(1) else { panic!("a request") };
+    let Event::Worker(WorkerEvent::Exchange(record)) = exchange(1) else { panic!("a request") };
     let failed = |seconds| {
         let retry_in = Some(Duration::from_secs(seconds));
-        Event::Exchange(RequestRecord { retry_in, ..record.clone() })
+        Event::Worker(WorkerEvent::Exchange(RequestRecord { retry_in, ..record.clone() }))
     };
     desk.happen(failed(2));
     assert_eq!(desk.app.loading_text(), "loading", "a short pause is not shown");
@@ -338,10 +338,10 @@ fn what_is_loading_names_the_pause_before_the_next_try() {
 #[test]
 fn only_the_pause_of_the_awaited_request_is_shown_above_the_results() {
     let mut desk = Desk::with_clusters(3);
-    let Event::Exchange(record) = exchange(1) else { panic!("a request") };
+    let Event::Worker(WorkerEvent::Exchange(record)) = exchange(1) else { panic!("a request") };
     let failed = |purpose, seconds| {
         let retry_in = Some(Duration::from_secs(seconds));
-        Event::Exchange(RequestRecord { purpose, retry_in, ..record.clone() })
+        Event::Worker(WorkerEvent::Exchange(RequestRecord { purpose, retry_in, ..record.clone() }))
     };
     let page = Endpoint::Explore.retry_rule().purpose;
     desk.happen(failed(page, 50));

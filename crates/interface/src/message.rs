@@ -442,8 +442,9 @@ pub struct RequestProgress {
 pub enum WorkerEvent {
     Response(Response),
     Progress(RequestProgress),
+    /// The client has finished a request to the service.
     Exchange(RequestRecord),
-    /// The client has a new token, which expires at this time.
+    /// Requests carry a new token, which expires at this time.
     TokenIssued(Timestamp),
     /// Something outside of the requests does not work, or a field of a response cannot be read. Each warning is
     /// reported once.

@@ -5,32 +5,38 @@
 //! half-blocks after `REPLY_LIMIT`, and a reply that comes even later still counts. No reply reaches the program that
 //! uses the terminal next: see `unanswered`.
 
+mod capabilities;
+mod explanation;
+mod replies;
+pub(in crate::runtime) mod unanswered;
+
 use std::{
     io::{self, IsTerminal, Write as _},
     os::fd::AsFd as _,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
     time::Instant,
 };
 
-use crate::runtime::probe::{
-    capabilities::{decide_capabilities, wrap_for_screen, wrap_for_tmux},
-    ending_signals::EndingSignals,
-    replies::is_attributes,
-    unanswered::{ATTRIBUTES_QUERY, REPLY_LIMIT, note_queries, note_reply},
-};
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::retry_on_intr,
     termios::tcgetwinsize,
 };
-use signal_hook::consts::SIGINT;
-use tessera_config::input::{Chord, Key, SequenceSplitter, TerminalInput, decode};
+use signal_hook::{consts::SIGINT, flag};
+use tessera_config::input::{Chord, Key, Sequence, SequenceSplitter, TerminalInput, decode};
 use tessera_picture::Protocol;
 
-mod capabilities;
-mod ending_signals;
-mod explanation;
-mod replies;
-pub(in crate::runtime) mod unanswered;
+use crate::{
+    process_signals::{self, ENDING},
+    runtime::probe::{
+        capabilities::{decide_capabilities, wrap_for_screen, wrap_for_tmux},
+        replies::is_attributes,
+        unanswered::{ATTRIBUTES_QUERY, REPLY_LIMIT, note_queries, note_reply},
+    },
+};
 
 pub use capabilities::{Capabilities, Environment, OuterTerminal};
 pub use explanation::Explanation;
@@ -193,11 +199,19 @@ fn read_replies(environment: Environment) -> io::Result<(Capabilities, bool)> {
         if count == 0 {
             break;
         }
-        for input in splitter.feed(&bytes[..count]).into_iter().flat_map(decode) {
-            match input {
-                TerminalInput::Reply(reply) => drop(probe.read(&reply)),
-                TerminalInput::Key(key) => is_interrupted |= key == interrupt,
-                _ => {}
+        for sequence in splitter.feed(&bytes[..count]) {
+            // The position of a cursor in the first row has the form of F3 with modifiers.
+            if let Sequence::Control(position) = &sequence
+                && position.ends_with(b"R")
+            {
+                probe.read(position);
+            }
+            for input in decode(sequence) {
+                match input {
+                    TerminalInput::Reply(reply) => drop(probe.read(&reply)),
+                    TerminalInput::Key(key) => is_interrupted |= key == interrupt,
+                    _ => {}
+                }
             }
         }
     }
@@ -210,6 +224,38 @@ pub fn cell_size() -> Option<(u16, u16)> {
     let width = size.ws_xpixel.checked_div(size.ws_col)?;
     let height = size.ws_ypixel.checked_div(size.ws_row)?;
     (width > 0 && height > 0).then_some((width, height))
+}
+
+/// Notes signals that would end the program, instead of letting them act.
+struct EndingSignals {
+    /// The last signal, or 0.
+    last_signal: Arc<AtomicUsize>,
+    /// Whether signals end the program again. Their handlers stay, because the library cannot remove them.
+    act: Arc<AtomicBool>,
+}
+
+impl EndingSignals {
+    fn hold_back() -> io::Result<Self> {
+        let (last_signal, act) = (Arc::default(), Arc::new(AtomicBool::new(false)));
+        for signal in process_signals::heeded(ENDING.iter().copied()) {
+            // The commands handle an interrupt themselves when the terminal is restored.
+            if signal != SIGINT {
+                flag::register_conditional_default(signal, Arc::clone(&act))?;
+            }
+            let number = signal.unsigned_abs() as usize;
+            flag::register_usize(signal, Arc::clone(&last_signal), number)?;
+        }
+        Ok(Self { last_signal, act })
+    }
+
+    /// Lets the signals act again, and ends the program if one came meanwhile. The terminal must have been restored.
+    fn release(self) {
+        self.act.store(true, Ordering::SeqCst);
+        match i32::try_from(self.last_signal.load(Ordering::SeqCst)) {
+            Ok(0) | Err(_) => {}
+            Ok(signal) => std::process::exit(128 + signal),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -27,12 +27,33 @@ struct Unanswered {
     /// The number of queries for attributes without a reply. Terminals reply in order, so their replies are the last.
     queries: usize,
     last_sent: Option<Instant>,
-    /// Whether the terminal has replied to such a query before.
+    /// Whether the terminal has replied to the last such query within [`REPLY_LIMIT`].
     responds: bool,
 }
 
-static UNANSWERED: Mutex<Unanswered> =
-    Mutex::new(Unanswered { queries: 0, last_sent: None, responds: false });
+impl Unanswered {
+    const NOTHING_SENT: Self = Self { queries: 0, last_sent: None, responds: false };
+
+    fn note_queries(&mut self, count: usize, now: Instant) {
+        self.queries += count;
+        self.last_sent = Some(now);
+    }
+
+    fn note_reply(&mut self, now: Instant) {
+        self.queries = self.queries.saturating_sub(1);
+        self.responds = self.last_sent.is_some_and(|sent| now - sent < REPLY_LIMIT);
+    }
+
+    fn last_query(&mut self, now: Instant) -> &'static str {
+        if !self.responds {
+            return "";
+        }
+        self.note_queries(1, now);
+        ATTRIBUTES_QUERY
+    }
+}
+
+static UNANSWERED: Mutex<Unanswered> = Mutex::new(Unanswered::NOTHING_SENT);
 
 fn unanswered() -> MutexGuard<'static, Unanswered> {
     UNANSWERED.lock().unwrap_or_else(PoisonError::into_inner)
@@ -40,26 +61,18 @@ fn unanswered() -> MutexGuard<'static, Unanswered> {
 
 /// Notes that queries were sent. `count` of them ask for the attributes.
 pub(super) fn note_queries(count: usize) {
-    let mut unanswered = unanswered();
-    unanswered.queries += count;
-    unanswered.last_sent = Some(Instant::now());
+    unanswered().note_queries(count, Instant::now());
 }
 
 /// Notes a reply with the attributes.
 pub(super) fn note_reply() {
-    let mut unanswered = unanswered();
-    unanswered.queries = unanswered.queries.saturating_sub(1);
-    unanswered.responds = true;
+    unanswered().note_reply(Instant::now());
 }
 
 /// Returns the query to send last, whose reply comes after everything else that the terminal has sent, such as reports
-/// of the mouse. A terminal that has never replied is not asked.
+/// of the mouse. A terminal that has not replied in time is not asked, because the next program would read the reply.
 pub(in crate::runtime) fn last_query() -> &'static str {
-    if !unanswered().responds {
-        return "";
-    }
-    note_queries(1);
-    ATTRIBUTES_QUERY
+    unanswered().last_query(Instant::now())
 }
 
 /// Reads and discards input until all queries are answered, or until the last one has waited for [`REPLY_LIMIT`]. The
@@ -80,7 +93,7 @@ pub(in crate::runtime) fn discard_replies() {
             retry_on_intr(|| poll(&mut polled, Some(&timeout))).map(|_| polled[0].revents());
         let is_open = polled.is_ok_and(|found| !found.intersects(PollFlags::HUP | PollFlags::ERR));
         if left.is_zero() || !is_open {
-            unanswered().queries = 0;
+            *unanswered() = Unanswered::NOTHING_SENT;
             return;
         }
         let count = rustix::io::read(input.as_fd(), &mut bytes).unwrap_or(0);
@@ -88,6 +101,25 @@ pub(in crate::runtime) fn discard_replies() {
             if matches!(input, TerminalInput::Reply(reply) if is_attributes(&reply)) {
                 note_reply();
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_that_replies_late_is_not_asked_again() {
+        for (seconds, query) in [(0, ATTRIBUTES_QUERY), (1, ATTRIBUTES_QUERY), (2, ""), (60, "")] {
+            let mut unanswered = Unanswered::NOTHING_SENT;
+            let sent = Instant::now();
+            assert_eq!(unanswered.last_query(sent), "", "nothing is known about the terminal");
+            unanswered.note_queries(1, sent);
+            let replied = sent + Duration::from_secs(seconds);
+            unanswered.note_reply(replied);
+            assert_eq!(unanswered.queries, 0);
+            assert_eq!(unanswered.last_query(replied), query, "after {seconds} seconds");
         }
     }
 }

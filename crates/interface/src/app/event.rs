@@ -2,14 +2,10 @@
 //! every input enters here. Come here to add a kind of input.
 
 pub use tessera_config::input::{Mouse, MouseKind};
-use tessera_model::{RequestRecord, Timestamp};
 use tessera_picture::Protocol;
 
 use crate::app::prelude::*;
-use crate::{
-    app::CopyOutcome,
-    message::{RequestProgress, Response},
-};
+use crate::{app::CopyOutcome, message::WorkerEvent};
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
@@ -34,15 +30,7 @@ pub enum Event {
     /// The largest side of a sixel picture that the terminal draws, in pixels.
     SixelSide(u16),
     WindowFocus(bool),
-    Response(Response),
-    Progress(RequestProgress),
-    /// The client has finished a request to the service.
-    Exchange(RequestRecord),
-    /// Requests carry a new token, which expires at this time.
-    TokenIssued(Timestamp),
-    /// Something in the background does not work and is not tried again, or a field of a response
-    /// cannot be read.
-    Warning(SafeText),
+    Worker(WorkerEvent),
     /// The time of the last `Effect::WakeAt` has come.
     Wake,
     /// The text of the last `Effect::Copy` was copied or sent.

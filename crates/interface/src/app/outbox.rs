@@ -128,6 +128,13 @@ impl Outbox {
         }
     }
 
+    pub(in crate::app) fn cancel_matching(&mut self, is_unneeded: impl Fn(&Lane) -> bool) {
+        let unneeded = self.tickets.lanes().filter(|lane| is_unneeded(lane)).cloned();
+        for lane in unneeded.collect::<Vec<_>>() {
+            self.cancel(lane);
+        }
+    }
+
     /// Copies a text. What happened to the text is reported when the runtime knows it.
     pub(in crate::app) fn copy(
         &mut self,

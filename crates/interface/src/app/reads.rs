@@ -20,7 +20,7 @@ use crate::app::{
     basket::select::select_loaded_pages,
     kept_tags, model_offer,
     overlay::{
-        export::ExportForm, facets::Facets, map::MapView, path_fields::folder_to_list,
+        export::ExportForm, facets::Facets, file_picker::folder_to_list, map::MapView,
         saved_views::needs_saved_views, selection_rows::BasketRows, split::SplitForm,
     },
     view::pictures::{VisiblePicture, framed_picture, preview_picture},
@@ -344,19 +344,15 @@ impl App {
     /// Cancels the pages, folders and pictures that are no longer needed. A value that is being loaded is still due, so
     /// its read is among the scheduled ones while it is needed.
     fn cancel_stale(&mut self, reads: &[ScheduledRead], pictures: &[VisiblePicture]) {
-        let is_stale = |lane: &&Lane| match lane {
-            Lane::Picture(..) => !pictures.iter().any(|wanted| wanted.lane() == **lane),
+        self.outbox.cancel_matching(|lane| match lane {
+            Lane::Picture(..) => !pictures.iter().any(|wanted| wanted.lane() == *lane),
             Lane::Page(_)
             | Lane::Members(..)
             | Lane::Map(_)
             | Lane::ExportPreview(..)
-            | Lane::Folder(_) => !reads.iter().any(|wanted| wanted.lane == **lane),
+            | Lane::Folder(_) => !reads.iter().any(|wanted| wanted.lane == *lane),
             _ => false,
-        };
-        let stale: Vec<Lane> = self.outbox.tickets.lanes().filter(is_stale).cloned().collect();
-        for lane in stale {
-            self.outbox.cancel(lane);
-        }
+        });
     }
 
     /// Returns the outage of the service, if there is one. What was loaded stays on screen.

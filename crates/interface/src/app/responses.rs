@@ -29,11 +29,12 @@ use crate::{
             duplicate_review::DuplicateReview,
             export::ExportForm,
             fact_sheet::FactSheet,
-            file_actions, file_patterns, get_model,
+            file_actions,
+            file_picker::complete_path,
+            get_model,
             login::LoginForm,
             manage_dataset,
             map::MapView,
-            path_fields::complete_path,
             prompt::{diverse_chosen, selection_loaded},
             saved_views::saved_views_loaded,
             split::SplitForm,
@@ -188,7 +189,7 @@ impl App {
                 manage_dataset::confirm_removal(self, dataset, &local);
             }
             (Lane::FilePatterns(dataset), Ok(Payload::LocalDataset(local))) => {
-                file_patterns::open(self, dataset, &local.patterns);
+                manage_dataset::open_file_patterns(self, dataset, &local.patterns);
             }
             (Lane::Manage(_), Ok(Payload::DatasetRemoved(uploads))) => {
                 manage_dataset::dataset_removed(self, uploads);
@@ -457,15 +458,11 @@ impl App {
     /// sent before the change are sent again, because their responses may be older.
     pub(in crate::app) fn reload_results(&mut self, dataset: DatasetId, current: Option<&Search>) {
         self.results.pages.invalidate(dataset, current);
-        let is_older = |lane: &&Lane| match lane {
+        self.outbox.cancel_matching(|lane| match lane {
             Lane::Page(search) | Lane::Members(search, _) => search.dataset == dataset,
             Lane::Overview(id, _) | Lane::Tags(id) => *id == dataset,
             _ => false,
-        };
-        let older: Vec<Lane> = self.outbox.tickets.lanes().filter(is_older).cloned().collect();
-        for lane in older {
-            self.outbox.cancel(lane);
-        }
+        });
     }
 
     /// Learns from a record of a dataset that was loaded, and invalidates everything that the record shows to be out of

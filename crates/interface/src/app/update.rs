@@ -4,13 +4,16 @@
 use tessera_config::input::KeyContext;
 
 use crate::app::prelude::*;
-use crate::app::{
-    Baskets, Datasets, Effect, Event, InputState, Jobs, LoginState, ModelOffer, Overlays, Panes,
-    QueryBuilder, RequestLog, Screen, SearchHistory, ServiceData, SessionState, Tagging,
-    jobs::responses::track_jobs,
-    overlay::{graphics_check::GraphicsCheck, sort_filter::FilterInput},
-    session::{current_session, picked_actions},
-    tagging::with_tag_name,
+use crate::{
+    app::{
+        Baskets, Datasets, Effect, Event, InputState, Jobs, LoginState, ModelOffer, Overlays,
+        Panes, QueryBuilder, RequestLog, Screen, SearchHistory, ServiceData, SessionState, Tagging,
+        jobs::responses::track_jobs,
+        overlay::{graphics_check::GraphicsCheck, sort_filter::FilterInput},
+        session::{current_session, picked_actions},
+        tagging::with_tag_name,
+    },
+    message::{Response, WorkerEvent},
 };
 
 impl App {
@@ -89,20 +92,7 @@ impl App {
             }
             Event::SixelSide(side) => self.screen.sixel_side = side,
             Event::WindowFocus(attended) => self.screen.window_focused = attended,
-            // This is the only place where stale responses are dropped.
-            Event::Response(response) if self.outbox.tickets.close(&response.ticket) => {
-                self.observe_login(&response.ticket.lane, &response.result);
-                let result = response.result.map_err(|failure| with_tag_name(self, failure));
-                self.handle_response(response.ticket.lane, result);
-            }
-            Event::Progress(progress) if self.outbox.tickets.is_current(&progress.ticket) => {
-                self.handle_progress(&progress);
-            }
-            Event::Exchange(exchange) => self.log.add(self.outbox.now, exchange),
-            Event::TokenIssued(expires_at) if self.login.key.is_some() => {
-                self.login.token_expires_at = Some(expires_at);
-            }
-            Event::Warning(sentence) => self.outbox.notify(Level::Warning, sentence.as_str()),
+            Event::Worker(event) => self.handle_worker_event(event),
             Event::PixelsUnconfirmed if !self.overlays.is_open() => GraphicsCheck::open(self),
             Event::TerminalTaskDone(result) => {
                 result.unwrap_or_else(|failure| self.outbox.notify_failure(&failure));
@@ -111,11 +101,32 @@ impl App {
             }
             Event::Copied(outcome) => self.outbox.copied(&outcome),
             Event::Edited(text) => self.query.editor_closed(text, &self.results, &mut self.outbox),
-            Event::Response(_)
-            | Event::Progress(_)
-            | Event::TokenIssued(_)
-            | Event::PixelsUnconfirmed
-            | Event::Wake => {}
+            Event::PixelsUnconfirmed | Event::Wake => {}
+        }
+    }
+
+    fn handle_worker_event(&mut self, event: WorkerEvent) {
+        match event {
+            // This is the only place where stale responses are dropped.
+            WorkerEvent::Response(Response { ticket, result }) => {
+                if self.outbox.tickets.close(&ticket) {
+                    self.observe_login(&ticket.lane, &result);
+                    let result = result.map_err(|failure| with_tag_name(self, failure));
+                    self.handle_response(ticket.lane, result);
+                }
+            }
+            WorkerEvent::Progress(progress) => {
+                if self.outbox.tickets.is_current(&progress.ticket) {
+                    self.handle_progress(&progress);
+                }
+            }
+            WorkerEvent::Exchange(exchange) => self.log.add(self.outbox.now, exchange),
+            WorkerEvent::TokenIssued(expires_at) => {
+                if self.login.key.is_some() {
+                    self.login.token_expires_at = Some(expires_at);
+                }
+            }
+            WorkerEvent::Warning(sentence) => self.outbox.notify(Level::Warning, sentence.as_str()),
         }
     }
 

@@ -86,7 +86,7 @@ impl<S> FormRows<'_, S> {
     pub fn label(&mut self, label: &Span) -> Rect {
         let row = self.reserve(1);
         self.ctx.put(row, 0, &[("   ", label.style), (&label.content, label.style)]);
-        field_area(row, 0, self.column)
+        field_area(row, self.column)
     }
 
     /// Draws the label of the next field, with a cursor if it is focused. Returns the area of the field.
@@ -99,7 +99,7 @@ impl<S> FormRows<'_, S> {
         let row = self.reserve(1);
         self.ctx.put(row, 0, &[(" ▸ ", style), (&label.content, style)]);
         self.focus_end = self.row;
-        field_area(row, 0, self.column)
+        field_area(row, self.column)
     }
 
     /// Returns whether the last field is focused.
@@ -176,7 +176,7 @@ impl<S> FormRows<'_, S> {
     pub fn note(&mut self, text: &str, style: Style) {
         for line in wrap_words(text, usize::from(self.note_area().width), usize::MAX) {
             let row = self.reserve(1);
-            self.ctx.put(field_area(row, 0, self.column), 0, &[(line, style)]);
+            self.ctx.put(field_area(row, self.column), 0, &[(line, style)]);
         }
     }
 
@@ -192,7 +192,7 @@ impl<S> FormRows<'_, S> {
     }
 
     fn note_area(&self) -> Rect {
-        field_area(self.inside, 0, self.column)
+        field_area(self.inside, self.column)
     }
 }
 

@@ -6,7 +6,6 @@
 
 mod form;
 mod frame;
-mod picture;
 pub mod picture_layer;
 pub(crate) mod scatter_plot;
 mod text;

@@ -5,9 +5,7 @@ use tessera_config::input::KeyContext;
 
 use crate::ui::prelude::*;
 use crate::{
-    app::{
-        Dialog, Level, availability, model_offer, suggested_actions::suggested_actions, tag_of_key,
-    },
+    app::{Dialog, Level, availability, model_offer, overlay::help::suggested_actions, tag_of_key},
     drawing::{ClickTarget, Painter, field_area},
 };
 
@@ -170,7 +168,7 @@ pub(super) fn hints(ctx: &mut DrawContext, area: Rect) {
         Some((hint, style)) => {
             let cells = usize::from(area.width).saturating_sub(1);
             let hint = whole_hints(&hint, cells, &help_key(ctx.app));
-            make_clickable(ctx, field_area(area, 0, 1), &hint);
+            make_clickable(ctx, field_area(area, 1), &hint);
             vec![(" ".to_owned(), ctx.theme.dim), (hint, style)]
         }
         None if !ctx.app.pending_keys().is_empty() => {

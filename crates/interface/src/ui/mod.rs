@@ -1,7 +1,6 @@
 //! Draws the whole screen from `&App`, with its bars and panes. Each pane has a file that is named like its state in
 //! `app/pane`. Dialogs draw themselves, in `app/overlay`.
 
-mod bars;
 mod hints;
 mod pane;
 mod prelude;
@@ -15,15 +14,20 @@ pub use tile::tag_marks;
 
 use ratatui::{
     buffer::Buffer,
-    layout::{Position, Rect},
+    layout::Position,
+    style::Modifier,
     widgets::{Clear, Widget},
 };
-use tessera_config::input::Action;
-use tessera_model::SafeText;
 
+use crate::ui::prelude::*;
 use crate::{
-    app::{App, DrawContext, Event, Mouse, MouseKind, screen::too_small_text},
+    app::{
+        Event, Mouse, MouseKind,
+        query::{self, ChipState},
+        screen::too_small_text,
+    },
     drawing::{ClickTarget, MouseTargets, PictureLayer, Theme},
+    ui::pane::{basket, login_text, outage_text, status_glyph, status_text},
 };
 
 impl MouseTargets {
@@ -104,10 +108,10 @@ pub fn draw_with_texts(
 
 fn draw_panes(ctx: &mut DrawContext) {
     let areas = ctx.app.areas();
-    bars::header(ctx, areas.header);
+    header(ctx, areas.header);
     for (area, draw) in [
-        (Some(areas.chips), bars::chips as fn(&mut DrawContext, Rect)),
-        (areas.tabs, bars::pane_tabs),
+        (Some(areas.chips), chips as fn(&mut DrawContext, Rect)),
+        (areas.tabs, pane_tabs),
         (areas.datasets, pane::datasets),
         (areas.status, pane::status),
         (areas.results, pane::results),
@@ -122,6 +126,94 @@ fn draw_panes(ctx: &mut DrawContext) {
         }
     }
     if ctx.app.jump_mode() {
-        bars::jump_letters(ctx);
+        jump_letters(ctx);
+    }
+}
+
+fn header(ctx: &mut DrawContext, area: Rect) {
+    let (app, theme) = (ctx.app, ctx.theme);
+    let deployment = format!("  {}", app.setup().deployment_name);
+    let mut parts = vec![(" tessera".to_owned(), theme.accent), (deployment, theme.dim)];
+    if let Some(dataset) = app.dataset() {
+        let (glyph, style) = status_glyph(ctx, dataset);
+        let known = if app.login().rejection.is_some() { "last known " } else { "" };
+        parts.push((format!(" ▸ {}  ", dataset.name), theme.text));
+        parts.push((format!("{glyph} {known}{}", status_text(dataset)), style));
+    }
+    let activity = activity_text(app);
+    let login = login_text(app);
+    let gap = if login.is_empty() || activity.is_empty() { "" } else { "   " };
+    let needed = text_cells(&login) + text_cells(gap) + text_cells(&activity);
+    let (left, right) = split_columns(area, area.width.saturating_sub(needed.saturating_add(1)));
+    ctx.put(left, 0, &parts);
+    let used = parts.iter().fold(2, |used: u16, (text, _)| used.saturating_add(text_cells(text)));
+    let (_, tabs) = split_columns(left, used);
+    results_header::tabs(ctx, tabs);
+    let style = if app.outage().is_some() { theme.moving } else { theme.dim };
+    let login_style = if app.login().rejection.is_some() { theme.failure } else { theme.dim };
+    ctx.put(right, 0, &[(login, login_style), (gap.to_owned(), style), (activity, style)]);
+}
+
+fn activity_text(app: &App) -> String {
+    let mut parts = Vec::new();
+    parts.extend(app.outage().map(|outage| outage_text(outage, app.screen().size.0)));
+    match app.tickets().outstanding() {
+        // While the login is rejected, the only requests are polls.
+        _ if app.login().rejection.is_some() => {}
+        0 => {}
+        1 => parts.push("1 request".to_owned()),
+        many => parts.push(format!("{many} requests")),
+    }
+    parts.extend(basket::basket_summary(app));
+    let active = app.jobs().iter().filter(|job| job.is_active()).count();
+    if active > 0 {
+        parts.push(format!("jobs {active}▶"));
+    }
+    parts.join("   ")
+}
+
+/// Draws the names of the panes, for screens on which only one pane fits.
+fn pane_tabs(ctx: &mut DrawContext, area: Rect) {
+    let mut x = area.x;
+    for (number, pane) in (1..).zip(Pane::NUMBERED) {
+        let label = format!(" {number} {} ", pane.name());
+        let style = if pane == ctx.app.panes().focus { ctx.theme.selected } else { ctx.theme.dim };
+        ctx.buf.set_stringn(x, area.y, &label, usize::from(area.right().saturating_sub(x)), style);
+        x += text_cells(&label);
+    }
+}
+
+fn chips(ctx: &mut DrawContext, area: Rect) {
+    let theme = ctx.theme;
+    let chips = query::chips(ctx.app);
+    let (mut used, mut hidden) = (0, chips.len());
+    for (chip, chip_area) in chips.iter().zip(query::chip_areas(&chips, area)) {
+        let (mark, style) = match chip.state {
+            ChipState::On => (theme.success, theme.text),
+            ChipState::Off | ChipState::Context => (theme.dim, theme.dim),
+            ChipState::NotRun => (theme.moving, theme.text),
+        };
+        let (text, glyph) = (chip.text.as_str(), chip.state.symbol());
+        ctx.put(chip_area, 0, &[(" ", style), (glyph, mark), (" ", style), (text, style)]);
+        used += chip_area.width;
+        hidden -= 1;
+    }
+    let (_, rest) = split_columns(area, used);
+    if hidden > 0 {
+        return ctx.put(rest, 0, &[(format!(" +{hidden}"), theme.moving)]);
+    }
+    let key = ctx.first_key(Action::FocusQuery).unwrap_or_default();
+    let cells = usize::from(rest.width).saturating_sub(3 + display_width(&key));
+    let text = first_fitting(&[" opens the query builder"], cells);
+    if !text.is_empty() {
+        ctx.put(rest, 0, &[("   ", theme.dim), (&key, theme.key), (text, theme.dim)]);
+    }
+}
+
+fn jump_letters(ctx: &mut DrawContext) {
+    for target in ctx.app.jump_targets() {
+        let letter = format!(" {} ", target.letter);
+        let (x, y) = target.position;
+        ctx.buf.set_stringn(x, y, letter, 3, ctx.theme.selected.add_modifier(Modifier::BOLD));
     }
 }

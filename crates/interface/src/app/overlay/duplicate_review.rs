@@ -509,7 +509,7 @@ impl DuplicateReview {
                 let label = if area.width > 120 { label } else { " keep: ".to_owned() };
                 ctx.put(area, 0, &[(&label, theme.accent)]);
                 let column = u16::try_from(display_width(&label)).unwrap_or(0);
-                ctx.text_field(field_area(area, 0, column), typed, true);
+                ctx.text_field(field_area(area, column), typed, true);
             }
             None => ctx.put(area, 0, &[(" ", theme.text), (&self.message, theme.dim)]),
         }

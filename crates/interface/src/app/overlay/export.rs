@@ -518,7 +518,7 @@ fn draw_hidden_entries(rows: &mut FormRows<App>, selection: &Selection) {
     }
     for entry in entries.iter().take(MAX_ENTRIES) {
         let row = rows.reserve(1);
-        draw_entry(&mut rows.ctx, row, 0, entry);
+        draw_entry(&mut rows.ctx, row, entry);
     }
     let rest = entries.len().saturating_sub(MAX_ENTRIES);
     if rest > 0 {

@@ -1,10 +1,7 @@
 //! Shows a fact sheet, which is a read-only list of names with wrapped values. The record of a dataset and an entry of
 //! the log are shown this way.
 
-use tessera_model::{
-    RecordField,
-    text::{format_age, truncate},
-};
+use tessera_model::{RecordField, text::format_age};
 
 use crate::app::overlay::prelude::*;
 use crate::drawing::display_width;
@@ -72,8 +69,7 @@ impl Dialog for FactSheet {
     }
 
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
-        let title = truncate(self.title.as_str(), usize::from(area.width.saturating_sub(4)));
-        let inside = ctx.dialog(area, &title);
+        let inside = ctx.dialog(area, self.title.as_str());
         let widest =
             self.facts.iter().map(|(name, _)| display_width(name.as_str())).max().unwrap_or(0);
         let names = widest.min(MAX_NAME_WIDTH);

@@ -1,18 +1,18 @@
 //! Shows the help: all actions with their keys and why they are unavailable, or the keys of an open dialog, and a
-//! glossary. `/` searches the text.
+//! glossary. `/` searches the text. The most useful actions of each place are listed first, and in the hints.
 
 use std::iter;
 
 use ratatui::style::Style;
 use tessera_config::{
     input::{KeyContext, action::ActionGroup},
-    tables::rows,
+    tables::{rows, text_of},
 };
 use tessera_model::search_form;
 
 use crate::app::overlay::prelude::*;
 use crate::{
-    app::{availability, overlay::fields::edit, suggested_actions::suggested_actions, tagging},
+    app::{availability, overlay::fields::edit, tagging},
     drawing::{below, field_area, wrap_words},
 };
 
@@ -79,7 +79,7 @@ impl Dialog for Help {
         let mut inside = ctx.dialog(area, "Help");
         if self.searching || !self.query.value().is_empty() {
             ctx.put(inside, 0, &[(" / ", ctx.theme.key)]);
-            ctx.text_field(field_area(inside, 0, 3), &self.query, self.searching);
+            ctx.text_field(field_area(inside, 3), &self.query, self.searching);
             inside = below(inside, 2);
         }
         let text_width = usize::from(inside.width).saturating_sub(KEY_WIDTH + 4);
@@ -224,4 +224,42 @@ fn action_entry(
         entry_lines(&Span::styled("", theme.dim), &reason, theme.dim, width)
     }));
     lines
+}
+
+/// The names of the actions of each place, one place a line.
+const SUGGESTIONS: &str = include_str!("../../../../../assets/suggested_actions.txt");
+
+/// Returns the most useful actions of the focused pane or of the full-size view.
+pub(crate) fn suggested_actions(app: &App) -> impl Iterator<Item = Action> {
+    actions_of(match app.panes.focus {
+        _ if app.comparison().is_some() => "comparison",
+        _ if app.viewer.is_some() && app.results.frame_position().is_some() => "viewer-of-frame",
+        _ if app.viewer.is_some() => "viewer",
+        Pane::Datasets => "datasets",
+        Pane::Results => "results",
+        Pane::Detail if app.results.frame_position().is_some() => "frame",
+        Pane::Detail => "detail",
+        Pane::Basket => "basket",
+        Pane::Query => "query",
+        Pane::Jobs => "jobs",
+    })
+}
+
+fn actions_of(place: &str) -> impl Iterator<Item = Action> + use<> {
+    let actions = text_of(SUGGESTIONS, place).unwrap_or_default();
+    actions.split(' ').filter_map(Action::by_name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_place_has_ten_actions() {
+        let places: Vec<&str> = rows(SUGGESTIONS).map(|(place, _)| place).collect();
+        assert_eq!(places.len(), 10);
+        for place in places {
+            assert_eq!(actions_of(place).count(), 10, "{place}");
+        }
+    }
 }

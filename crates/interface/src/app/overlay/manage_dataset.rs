@@ -1,8 +1,20 @@
-//! Manages a dataset of a local folder: asks before its index is removed, requests a rescan, and cancels the indexing.
+//! Manages a dataset: asks before its index is removed and before its media are clustered again, chooses the files that
+//! belong to it, requests a rescan, and cancels the indexing.
 
-use tessera_model::{FileChanges, LocalDataset, RescanResult, text::grouped_with_noun};
+use tessera_model::{
+    Dataset, FileChanges, LocalDataset, Operation, PatternLists, RescanResult,
+    text::grouped_with_noun,
+};
 
 use crate::app::overlay::prelude::*;
+use crate::{
+    app::{
+        jobs::start_reindex,
+        overlay::fields::{self, edit, split_words},
+    },
+    drawing::FormOptions,
+    job::JobDataset,
+};
 
 /// Asks for confirmation before the index of a dataset is removed.
 #[derive(Clone, Debug)]
@@ -106,4 +118,144 @@ pub fn rescanned(app: &mut App, rescan: RescanResult) {
         }
     };
     dataset_changed(app, text);
+}
+
+#[derive(Clone, Debug)]
+pub struct ReindexConfirmation {
+    pub dataset: DatasetId,
+    pub dataset_name: SafeText,
+}
+
+impl Dialog for ReindexConfirmation {
+    fn handle_key(&mut self, chord: Chord, _: &mut App) -> KeyResult {
+        KeyResult::of_confirmation(chord, true)
+    }
+
+    fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
+        (86, if screen.0 < 70 { 12 } else { 8 })
+    }
+
+    fn hints(&self) -> &'static str {
+        "Enter reindex   Esc close"
+    }
+
+    fn operation(&self) -> Option<(DatasetId, Operation)> {
+        Some((self.dataset, Operation::Reindex))
+    }
+
+    fn accept(self: Box<Self>, app: &mut App) {
+        start_reindex(app, JobDataset { id: self.dataset, name: self.dataset_name });
+    }
+
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        let inside = ctx.dialog(area, &format!("Reindex {}", self.dataset_name));
+        let (app, theme) = (ctx.app, ctx.theme);
+        let count = app.service_data.dataset(self.dataset).and_then(Dataset::media_text);
+        let count = count.unwrap_or_else(|| "all media".to_owned());
+        let has_selection =
+            app.baskets.get(self.dataset).is_some_and(|basket| !basket.selection().is_empty());
+        let recheck = "Recheck the clusters in the selection afterwards.";
+        let lines = [
+            (format!("Clusters {count} again.").as_str(), theme.text),
+            ("", theme.text),
+            ("PARTIAL INDEX → READ ONLY → INDEXING → READY", theme.accent),
+            ("Until READY: no additions, exports, or searches by picture.", theme.dim),
+            ("Clusters get new ids; open searches are repeated.", theme.dim),
+            (if has_selection { recheck } else { "" }, theme.dim),
+        ]
+        .map(|(text, style)| match text {
+            "" => Line::default(),
+            _ => Line::styled(format!(" {text}"), style),
+        });
+        ctx.put_lines(inside, &lines);
+    }
+}
+
+impl ReindexConfirmation {
+    pub(in crate::app) fn open(app: &mut App) {
+        if let Some(dataset) = app.target_dataset() {
+            let (dataset, dataset_name) = (dataset.id, dataset.name.clone());
+            app.overlays.open(ReindexConfirmation { dataset, dataset_name });
+        }
+    }
+}
+
+/// Chooses the files of a local folder that belong to its dataset, with patterns that include and exclude files.
+#[derive(Clone, Debug)]
+pub struct FilePatterns {
+    dataset: DatasetId,
+    /// The patterns of the files to include, and of those to exclude.
+    lists: [Input; 2],
+    /// The position of the focused list.
+    focused: usize,
+}
+
+impl FilePatterns {
+    pub fn patterns(&self) -> PatternLists {
+        let [include, exclude] = self.lists.each_ref().map(|list| split_words(list.value()));
+        PatternLists { include, exclude }
+    }
+}
+
+impl Dialog for FilePatterns {
+    fn handle_key(&mut self, chord: Chord, _: &mut App) -> KeyResult {
+        fields::handle_form_key(&mut self.focused, &[0, 1], chord).unwrap_or_else(|| {
+            edit(&mut self.lists[self.focused], chord);
+            KeyResult::Stay
+        })
+    }
+
+    fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
+        (86, if screen.0 < 86 { 11 } else { 9 })
+    }
+
+    fn hints(&self) -> &'static str {
+        "Tab next field   Enter rescan   Esc close"
+    }
+
+    fn text_input(&mut self) -> Option<&mut Input> {
+        self.lists.get_mut(self.focused)
+    }
+
+    fn select_item(&mut self, index: usize, _: &App) {
+        self.focused = if index < self.lists.len() { index } else { self.focused };
+    }
+
+    fn accept(self: Box<Self>, app: &mut App) {
+        let request = Request::Rescan(self.dataset, Some(self.patterns()));
+        app.outbox.send(Lane::Manage(self.dataset), request);
+    }
+
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        let inside = ctx.dialog(area, "Choose the files of the dataset");
+        let theme = ctx.theme;
+        ctx.form(inside, &FormOptions::new(14, &[], self.focused), |rows| {
+            rows.text(
+                "Patterns as in .gitignore, separated by spaces: *.jpg scans/ !keep.jpg",
+                theme.dim,
+            );
+            rows.text(
+                "They are added to those in .tessera.toml. No original is touched.",
+                theme.dim,
+            );
+            rows.blank();
+            for (label, list) in ["include only", "exclude"].into_iter().zip(&self.lists) {
+                rows.input(label, list, "");
+            }
+        });
+    }
+}
+
+/// Requests the patterns of the dataset, which the dialog shows.
+pub fn request_patterns(app: &mut App) {
+    if let Some(id) = app.target_dataset().map(|dataset| dataset.id) {
+        app.outbox.send(Lane::FilePatterns(id), Request::LocalDataset(id));
+    }
+}
+
+pub fn open_file_patterns(app: &mut App, dataset: DatasetId, patterns: &PatternLists) {
+    let lists = [&patterns.include, &patterns.exclude];
+    let lists = lists.map(|patterns| Input::new(shell_words::join(patterns)));
+    let patterns = FilePatterns { dataset, lists, focused: 1 };
+    app.overlays.open_or_notify(patterns, "the choice of files", &mut app.outbox);
 }

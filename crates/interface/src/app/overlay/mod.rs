@@ -16,7 +16,6 @@ pub mod facets;
 pub mod fact_sheet;
 pub mod fields;
 pub mod file_actions;
-pub mod file_patterns;
 pub mod file_picker;
 pub mod get_model;
 pub mod graphics_check;
@@ -27,14 +26,12 @@ pub mod login;
 pub mod manage_dataset;
 pub mod map;
 pub mod palette;
-pub mod path_fields;
 pub mod path_picker;
 pub mod pick_list;
 mod prelude;
 pub mod prompt;
 mod region_edit;
 pub mod region_picker;
-pub mod reindex;
 pub mod saved_views;
 pub mod score_histogram;
 pub(crate) mod selection_rows;
@@ -54,9 +51,9 @@ use crate::app::{
     custom_commands::run_custom_command,
     overlay::{
         fields::KeyResult,
+        file_picker::{path_field_key, typed_path},
         help::Help,
         palette::run_or_explain_action,
-        path_fields::{path_field_key, typed_path},
         pick_list::Command,
         prompt::{PromptPurpose, TextPrompt},
         saved_views::{ViewDeletion, ViewNameInput, open_saved_view},
@@ -105,18 +102,18 @@ impl App {
     /// Lets the open dialog handle the mouse, which never reaches the panes meanwhile. Returns whether a dialog is
     /// open.
     pub(in crate::app) fn overlay_mouse(&mut self, mouse: Mouse) -> bool {
-        let Some(mut dialog) = self.overlays.open.take() else { return false };
-        self.overlays.completion = None;
-        dialog.handle_mouse(mouse, self);
-        self.overlays.open = Some(dialog);
-        true
+        self.change_overlay(|dialog, app| dialog.handle_mouse(mouse, app))
     }
 
     /// Moves the cursor of the open dialog to an item. Returns whether a dialog is open.
     pub(in crate::app) fn select_in_overlay(&mut self, index: usize) -> bool {
+        self.change_overlay(|dialog, app| dialog.select_item(index, app))
+    }
+
+    fn change_overlay(&mut self, change: impl FnOnce(&mut dyn Dialog, &mut Self)) -> bool {
         let Some(mut dialog) = self.overlays.open.take() else { return false };
         self.overlays.completion = None;
-        dialog.select_item(index, self);
+        change(&mut *dialog, self);
         self.overlays.open = Some(dialog);
         true
     }

@@ -9,11 +9,11 @@ use crate::app::overlay::prelude::*;
 use crate::app::{
     availability,
     custom_commands::custom_command_items,
-    dataset_names,
     overlay::{
         command_list::{CommandList, ListKind},
         pick_list::{Command, PickItem},
     },
+    pane::distinction,
     tagging,
 };
 
@@ -32,7 +32,7 @@ fn palette_items(app: &App) -> Vec<PickItem> {
     items.sort_by_key(|item| Reverse(item.picked));
     items.extend(custom_command_items(app));
     items.extend(app.service_data.dataset_list().iter().map(|dataset| {
-        let distinction = dataset_names::distinction(app, dataset).map(|it| format!(" {it}"));
+        let distinction = distinction(app, dataset).map(|it| format!(" {it}"));
         let name = format!("ds {}{}", dataset.name, distinction.unwrap_or_default());
         PickItem::new(Command::OpenDataset(dataset.id), name).note(dataset.status.as_str())
     }));

@@ -199,7 +199,7 @@ impl PathPicker {
         listing: Option<&Remote<FolderListing>>,
     ) {
         ctx.put(areas.path, 0, &[(" path ", ctx.theme.dim)]);
-        let field = field_area(areas.path, 0, 6);
+        let field = field_area(areas.path, 6);
         if self.path.text.value().is_empty() {
             ctx.put(field, 0, &[("  type or drop a path", ctx.theme.dim)]);
         }

@@ -201,7 +201,7 @@ impl PickList {
     /// Draws the filter above the matches.
     pub(super) fn draw(&self, ctx: &mut DrawContext, inside: Rect) {
         ctx.put(inside, 0, &[(" ▸ ", ctx.theme.accent)]);
-        let field = field_area(inside, 0, 3);
+        let field = field_area(inside, 3);
         if self.filter.value().is_empty() {
             ctx.put(field, 0, &[("  type to filter", ctx.theme.dim)]);
         }

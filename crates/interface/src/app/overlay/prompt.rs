@@ -272,7 +272,7 @@ impl Dialog for TextPrompt {
         ctx.form(inside, &FormOptions::new(1, &[], 0), |rows| {
             rows.text(self.purpose.description(), rows.ctx.theme.dim);
             let row = rows.reserve(1);
-            rows.ctx.text_field(field_area(row, 0, 1), &self.text, true);
+            rows.ctx.text_field(field_area(row, 1), &self.text, true);
         });
     }
 }

@@ -89,7 +89,7 @@ impl Dialog for ViewNameInput {
         ctx.form(inside, &FormOptions::new(FIELD_COLUMN, &[], 0), |rows| {
             let row = rows.reserve(1);
             rows.ctx.put(row, 0, &[(" name", theme.text)]);
-            rows.ctx.text_field(field_area(row, 0, FIELD_COLUMN), &self.name, true);
+            rows.ctx.text_field(field_area(row, FIELD_COLUMN), &self.name, true);
             if is_new {
                 let scope = if self.any_dataset { "any dataset" } else { "this dataset" };
                 rows.text(&format!("for    {}", choice_text(scope, true)), theme.text);

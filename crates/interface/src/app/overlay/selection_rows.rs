@@ -185,12 +185,12 @@ fn visibility(
 }
 
 /// Draws an entry in a row: its selection state, name and size, and whether it is on the page.
-pub(crate) fn draw_entry(ctx: &mut DrawContext, list: Rect, row: u16, entry: &SelectionEntry) {
+pub(crate) fn draw_entry(ctx: &mut DrawContext, row: Rect, entry: &SelectionEntry) {
     let theme = ctx.theme;
     let (state, size) = state_and_size(entry);
     let (glyph, style) = mark_glyph(theme, state);
     let (visibility, visibility_style) = visibility(ctx, entry, state);
-    let width = name_width(list);
+    let width = name_width(row);
     let name = truncate(entry.name.as_str(), width);
     let gap = " ".repeat(width.saturating_sub(display_width(&name)) + 1);
     let parts = [
@@ -200,7 +200,7 @@ pub(crate) fn draw_entry(ctx: &mut DrawContext, list: Rect, row: u16, entry: &Se
         (format!("{:<7} ", entry.entity.as_str()), theme.dim),
         (visibility.to_owned(), visibility_style),
     ];
-    ctx.put(list, row, &parts);
+    ctx.put(row, 0, &parts);
 }
 
 /// Returns a text like `88 members`, `88−2 members` or `≥31 members`.

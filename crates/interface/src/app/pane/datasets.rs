@@ -1,5 +1,5 @@
 //! Keeps the state of the datasets pane (selected row, filter and order), and what was observed of each dataset since
-//! the program started: counts, statuses and status changes.
+//! the program started: counts, statuses and status changes. Distinguishes datasets of the same name.
 
 use std::collections::BTreeMap;
 
@@ -78,5 +78,54 @@ impl ObservedDatasets {
 
     pub fn get(&self, dataset: DatasetId) -> Option<&DatasetHistory> {
         self.0.get(&dataset)
+    }
+}
+
+/// Returns what distinguishes a dataset from others of the same name: the end of the path of its folder, from where
+/// the paths differ, or the beginning of its ID. Returns `None` if no other dataset has the name.
+pub fn distinction(app: &App, dataset: &Dataset) -> Option<String> {
+    let all = app.service_data.dataset_list().iter();
+    let is_other = |it: &&Dataset| it.id != dataset.id && it.name == dataset.name;
+    let others: Vec<&Dataset> = all.filter(is_other).collect();
+    if others.is_empty() {
+        return None;
+    }
+    let folders = &app.setup.dataset_folders;
+    let Some(folder) = folders.get(&dataset.id) else { return Some(dataset.id.short()) };
+    let others = others.iter().filter_map(|it| folders.get(&it.id));
+    let others: Vec<&str> = others.map(SafeText::as_str).collect();
+    Some(distinct_end(folder.as_str(), &others, dataset.name.as_str()).to_owned())
+}
+
+/// Returns the shortest end of a path, in whole names, that no other path has. The last name of the path is left out if
+/// it is the name of the dataset in all paths.
+fn distinct_end<'a>(path: &'a str, others: &[&str], dataset: &str) -> &'a str {
+    let without_name = |path: &'a str| path.strip_suffix(dataset)?.strip_suffix('/');
+    let is_named = |path: &&str| path.strip_suffix(dataset).is_some_and(|it| it.ends_with('/'));
+    let shown = without_name(path).filter(|it| !it.is_empty() && others.iter().all(is_named));
+    let shown = shown.unwrap_or(path);
+    let is_unique = |start: &usize| !others.iter().any(|other| other.ends_with(&path[*start..]));
+    let starts = shown.rmatch_indices('/').map(|(at, _)| at);
+    let start = starts.into_iter().find(is_unique).unwrap_or(0);
+    shown[start..].trim_start_matches('/')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_distinguished_by_the_names_in_which_they_differ() {
+        for (path, others, shown) in [
+            ("/a/2023/photos", &["/a/2024/photos"][..], "2023"),
+            ("/2023/x/photos", &["/2024/x/photos", "/a/photos"], "2023/x"),
+            ("/a/1/photos", &["/a/11/photos"], "1"),
+            ("/photos", &["/a/photos"], "photos"),
+            ("/a/photos", &["/photos"], "a"),
+            ("/a/one", &["/a/two"], "one"),
+            ("/a/photos", &["/a/pictures"], "photos"),
+        ] {
+            assert_eq!(distinct_end(path, others, "photos"), shown, "{path}");
+        }
     }
 }

@@ -6,7 +6,7 @@ mod query;
 mod results;
 
 pub(in crate::app) use datasets::ObservedDatasets;
-pub use datasets::{DatasetHistory, Datasets, StatusTransition};
+pub use datasets::{DatasetHistory, Datasets, StatusTransition, distinction};
 pub use query::QueryBuilder;
 pub use results::{PageCache, PageRange, Registration, Results};
 

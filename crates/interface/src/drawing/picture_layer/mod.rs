@@ -14,7 +14,6 @@
 
 mod kitty;
 mod overdraw;
-mod sixel_crop;
 
 pub use kitty::delete_all_pictures;
 

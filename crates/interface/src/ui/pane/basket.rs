@@ -37,7 +37,7 @@ pub(in crate::ui) fn basket(ctx: &mut DrawContext, area: Rect) {
         let text = if rows.has_pictures {
             draw_entry_beside_picture(ctx, area, entry)
         } else {
-            draw_entry(ctx, area, 0, entry);
+            draw_entry(ctx, area, entry);
             area
         };
         let is_selected = app.panes().focus == Pane::Basket && index == cursor.min(last);

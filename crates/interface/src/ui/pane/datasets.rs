@@ -7,7 +7,7 @@ use tessera_model::{
 
 use crate::ui::prelude::*;
 use crate::{
-    app::{areas::datasets_scroll_top, dataset_names},
+    app::{areas::datasets_scroll_top, pane::distinction},
     drawing::line,
     ui::pane::{MIN_FRAMED_ROWS, status_glyph, status_summary, status_text},
 };
@@ -66,7 +66,7 @@ fn draw_row(ctx: &mut DrawContext, line: Rect, dataset: &Dataset) {
     let room = usize::from(left.width.saturating_sub(4));
     let name = truncate(dataset.name.as_str(), room);
     let room = room.saturating_sub(display_width(&name) + 1);
-    let distinction = dataset_names::distinction(ctx.app, dataset).filter(|_| room > 1);
+    let distinction = distinction(ctx.app, dataset).filter(|_| room > 1);
     let distinction = distinction.map(|it| truncate_start(&it, room)).unwrap_or_default();
     let parts = [
         ("  ", theme.text),

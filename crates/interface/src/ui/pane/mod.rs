@@ -6,7 +6,6 @@ use crate::ui::prelude::*;
 pub(super) mod basket;
 mod datasets;
 mod detail;
-mod empty_results;
 mod jobs;
 mod query;
 mod results;

@@ -1,8 +1,9 @@
-//! Tests the review of duplicates over a real folder with planted copies, and what the interface says before it acts on
-//! files.
+//! Tests what the interface shows of a folder on this machine: the review of planted copies, and what it says before it
+//! acts on files; the map, and the dates and sizes of files as bars.
 
 use std::collections::BTreeSet;
 
+use tessera::worker::WorkerOptions;
 use tessera_model::SelectionEntry;
 
 use crate::journeys::harness::{Person, Service};
@@ -65,4 +66,36 @@ async fn files_are_not_moved_to_the_place_of_a_file() {
     person.press("enter").await;
     person.sees("is not a folder; give another one");
     assert_eq!(service.pictures().len(), 4);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_region_of_the_map_is_selected_and_a_point_leads_to_its_neighbors() {
+    let service = Service::over_paintings(24).await;
+    let mut person = Person::with_worker(&service, WorkerOptions::default()).await;
+    person.press("g e").await;
+    person.sees("Map: 24 media items");
+    assert!(person.painted_cells() > 0, "the picture at the cursor is drawn");
+    person.press("H H H H H H H H H H H H K K K K K K K K v").await;
+    person.press("L L L L L L L L L L L L L L L L L L L L L L L L J J J J J J J J J J").await;
+    person.sees("24 in the rectangle");
+    person.press("space").await;
+    person.sees("selected 24 media items");
+    person.press("tab").await;
+    person.sees("alone; Esc shows all");
+    person.press("esc enter").await;
+    person.sees("similar to");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn dates_and_sizes_of_a_folder_are_bars() {
+    let service = Service::over_paintings(12).await.with_compat().await;
+    let mut person = Person::with_worker(&service, WorkerOptions::default()).await;
+    person.press("g f").await;
+    for kind in ["dates", "bytes", "width"] {
+        person.sees(kind);
+    }
+    // The issues, the folders and the other kinds are before the widths, which are the last kind.
+    person.press("shift-tab").await;
+    person.sees("In all 12 images");
+    person.sees("pixels");
 }
