@@ -9,7 +9,11 @@ use tessera_model::{
     set_algebra::{FoundCluster, Members, SetOperator, combine},
     text::grouped_with_noun,
 };
-use tessera_wire::{explore::read_page, fields::count, vql};
+use tessera_wire::{
+    explore::read_page,
+    fields::{Fields, count},
+    vql,
+};
 
 #[derive(Debug, Subcommand)]
 pub enum SetCommand {
@@ -158,7 +162,7 @@ impl SavedSearch {
         if document["schema"] != "tessera.clusters/1" {
             return Err("is not a search result with clusters (tessera.clusters/1), which `search` prints without --flat".to_owned());
         }
-        let page = read_page(&document).ok_or("has no `clusters`")?;
+        let page = read_page(Fields::from(&document)).ok_or("has no `clusters`")?;
         let complete = document["truncated"] == false
             && document["last_page"] == true
             && document["page_number"] == 0

@@ -10,7 +10,9 @@ use tessera_wire::{
     enrichment,
     error_body::{self, StatusField},
     explore::{self, ClusterBody},
-    export, preview, selection, tolerant_json, vql,
+    export,
+    fields::Fields,
+    preview, selection, tolerant_json, vql,
 };
 
 use super::{documents::edited, fuzz, mutation::mutated};
@@ -63,29 +65,30 @@ fn bodies() -> Vec<Value> {
 /// Reads every document with every reader, because the request chooses the reader of a response,
 /// not the content of the response.
 fn read_with_everything(document: &Value) {
-    dataset::read_dataset(document).iter().for_each(written_dataset_is_read_back);
-    dataset::read_datasets(document);
-    dataset::read_fields(document);
-    if let Some(page) = explore::read_page(document) {
+    dataset::read_dataset(Fields::from(document)).iter().for_each(written_dataset_is_read_back);
+    dataset::read_datasets(Fields::from(document));
+    dataset::read_fields(Fields::from(document));
+    if let Some(page) = explore::read_page(Fields::from(document)) {
         for cluster in &page.clusters {
             drop(json!(ClusterBody::new(cluster, preview::LinkForm::Signed)));
         }
     }
     preview::read_region(document);
-    explore::read_anchor(document);
-    export::read_started(document);
-    export::read_status(document, ID.parse().expect("an identifier"));
-    add_media::read_processing(document);
+    explore::read_anchor(Fields::from(document));
+    export::read_started(Fields::from(document));
+    export::read_status(Fields::from(document), ID.parse().expect("an identifier"));
+    add_media::read_processing(Fields::from(document));
     for meaning in [StatusField::Outcome, StatusField::State] {
         error_body::read_reported_error(document, meaning);
     }
     enrichment::read_enrichment(document);
-    credentials::read_issued_credentials(document);
+    credentials::read_issued_credentials(Fields::from(document));
     body_is_read_or_refused(document.to_string().as_bytes());
 }
 
 fn written_dataset_is_read_back(dataset: &Dataset) {
-    let again = dataset::read_dataset(&json!(DatasetBody::new(dataset))).expect("our own record");
+    let again = dataset::read_dataset(Fields::from(&json!(DatasetBody::new(dataset))))
+        .expect("our own record");
     assert_eq!((again.id, again.name.as_str()), (dataset.id, dataset.name.as_str()));
 }
 

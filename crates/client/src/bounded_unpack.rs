@@ -15,7 +15,7 @@ use std::{
 
 use crate::{errors::AttemptError, part_file::local_failure};
 use bytes::{Bytes, BytesMut};
-use flate2::write::MultiGzDecoder;
+use flate2::write::GzDecoder;
 use reqwest::header::{CONTENT_ENCODING, HeaderMap};
 use serde::de::IgnoredAny;
 use tessera_model::{Failure, FailureKind, SafeText};
@@ -242,7 +242,8 @@ fn unknown_encoding(encoding: &str) -> AttemptError {
 
 /// Decodes a body chunk by chunk. A body that begins like gzip is decoded even if no header says so.
 pub(super) struct BodyDecoder {
-    gzip: Option<MultiGzDecoder<Vec<u8>>>,
+    /// Decodes a member, after which more members may follow.
+    gzip: Option<GzDecoder<Vec<u8>>>,
     /// The encoding of a body that cannot be decoded.
     unknown: Option<String>,
     has_started: bool,
@@ -264,7 +265,7 @@ impl BodyDecoder {
         let has_started = mem::replace(&mut self.has_started, true);
         // An object may have a wrong header, or none, so the bytes decide.
         if !has_started && chunk.first() == Some(&GZIP_START) && self.unknown.is_none() {
-            self.gzip = Some(MultiGzDecoder::new(Vec::new()));
+            self.gzip = Some(GzDecoder::new(Vec::new()));
         }
         if let Some(encoding) = self.unknown.take()
             && !chunk.starts_with(ARCHIVE_START)
@@ -272,15 +273,32 @@ impl BodyDecoder {
             return Err(unknown_encoding(&encoding));
         }
         let Some(decoder) = &mut self.gzip else { return Ok(chunk) };
-        decoder.write_all(&chunk).map_err(|error| damaged(&error))?;
+        write_members(decoder, &chunk).map_err(|error| damaged(&error))?;
         Ok(mem::take(decoder.get_mut()).into())
     }
 
     /// Returns the rest of the body.
     pub(super) fn end(self) -> Result<Bytes, AttemptError> {
-        let rest = self.gzip.map(MultiGzDecoder::finish).transpose();
+        let rest = self.gzip.map(GzDecoder::finish).transpose();
         Ok(rest.map_err(|error| damaged(&error))?.unwrap_or_default().into())
     }
+}
+
+/// Decodes the next bytes of a gzip stream. Zeros after a member are padding, as in files.
+fn write_members(decoder: &mut GzDecoder<Vec<u8>>, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let written = decoder.write(bytes)?;
+        bytes = &bytes[written..];
+        if written == 0 {
+            let padding = bytes.iter().take_while(|byte| **byte == 0).count();
+            bytes = &bytes[padding..];
+            if !bytes.is_empty() {
+                decoder.try_finish()?;
+                *decoder = GzDecoder::new(mem::take(decoder.get_mut()));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn damaged(error: &io::Error) -> AttemptError {

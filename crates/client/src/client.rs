@@ -166,25 +166,24 @@ impl Client {
     /// exist.
     pub async fn create_credentials(&self) -> Result<IssuedCredentials, Failure> {
         let path = endpoints::api_credentials();
-        self.get(Endpoint::Credentials, &path, &NO_PARAMETERS, |it| read_issued_credentials(it))
-            .await
+        self.get(Endpoint::Credentials, &path, &NO_PARAMETERS, read_issued_credentials).await
     }
 
     /// Returns the visible datasets, by `GET datasets`.
     pub async fn list_datasets(&self) -> Result<DatasetList, Failure> {
         let path = endpoints::datasets();
-        self.get(Endpoint::Datasets, &path, &NO_PARAMETERS, |list| read_datasets(list)).await
+        self.get(Endpoint::Datasets, &path, &NO_PARAMETERS, read_datasets).await
     }
 
     pub async fn dataset(&self, id: DatasetId) -> Result<Dataset, Failure> {
         let path = endpoints::dataset(id);
-        self.get(Endpoint::Dataset, &path, &NO_PARAMETERS, |record| read_dataset(record)).await
+        self.get(Endpoint::Dataset, &path, &NO_PARAMETERS, read_dataset).await
     }
 
     /// Returns the fields of a dataset by `GET dataset`: documented fields first, then unknown fields by name.
     pub async fn dataset_fields(&self, id: DatasetId) -> Result<Vec<RecordField>, Failure> {
         let path = endpoints::dataset(id);
-        self.get(Endpoint::Dataset, &path, &NO_PARAMETERS, |record| read_fields(record)).await
+        self.get(Endpoint::Dataset, &path, &NO_PARAMETERS, read_fields).await
     }
 
     pub async fn enrichment(&self, id: DatasetId) -> Result<Enrichment, Failure> {
@@ -248,7 +247,7 @@ impl Client {
             endpoints::local_similarity_cluster(search.dataset, cluster),
         ];
         let parameters = endpoints::explore_parameters(search);
-        self.explore_further(Endpoint::Members, paths, &parameters, |it| read_members(it)).await
+        self.explore_further(Endpoint::Members, paths, &parameters, read_members).await
     }
 
     /// Returns how often labels, tags and words occur in a dataset, by `GET exploration_metadata`.
@@ -265,7 +264,7 @@ impl Client {
             endpoints::local_exploration_metadata(dataset),
         ];
         let parameters = vec![(query::ENTITY_TYPE, entity.as_str().to_owned())];
-        self.explore_further(Endpoint::Overview, paths, &parameters, |it| read_overview(it)).await
+        self.explore_further(Endpoint::Overview, paths, &parameters, read_overview).await
     }
 
     /// Reads an endpoint that the API document does not have. Services such as `serve --compat` have it at the first
@@ -302,7 +301,7 @@ impl Client {
     pub async fn map(&self, search: &Search) -> Result<MediaMap, Failure> {
         let path = endpoints::map(search.dataset);
         let parameters = endpoints::search_parameters(search);
-        self.get(Endpoint::Map, &path, &parameters, |map| read_map(map)).await
+        self.get(Endpoint::Map, &path, &parameters, read_map).await
     }
 
     fn explore_path(&self, search: &Search) -> String {
@@ -345,7 +344,7 @@ impl Client {
                 Failure::new(FailureKind::Unexpected, sentence).with_remedy("Send it again")
             );
         }
-        self.read(&reply, |anchor| read_anchor(anchor))
+        self.read(&reply, read_anchor)
     }
 
     /// Starts an export of a whole dataset, by `GET export_context_async`. The request is sent once.
@@ -363,7 +362,7 @@ impl Client {
         let mut request = self.request(Endpoint::StartExport, &path, &parameters, RequestBody::Get);
         // A cached response would name the export of another user.
         request.headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        self.fetch_as(&request, |task| read_started(task)).await
+        self.fetch_as(&request, read_started).await
     }
 
     /// Starts an export of a selection, by `POST export_entities_async`. The errors are those of
@@ -379,9 +378,8 @@ impl Client {
         self.require_few_items(&selection.items)?;
         let path = endpoints::export_entities_async(dataset);
         let parameters = selection_parameters(format, include_images, Some(selection));
-        let body = RequestBody::Json(selection::write(&selection.items).to_string().into());
-        let request = self.request(Endpoint::StartSelection, &path, &parameters, body);
-        self.fetch_as(&request, |task| read_started(task)).await
+        let body = RequestBody::json(&selection::write(&selection.items));
+        self.post(Endpoint::StartSelection, &path, &parameters, body, read_started).await
     }
 
     /// Reclusters a dataset, by `POST reindex`. The request is sent once.
@@ -418,8 +416,8 @@ impl Client {
     ) -> Result<ExportTask, Failure> {
         let path = endpoints::cancel_export(dataset);
         let parameters = vec![(query::EXPORT_TASK_ID, task.to_string())];
-        let request = self.request(Endpoint::CancelExport, &path, &parameters, RequestBody::Post);
-        self.fetch_as(&request, |status| read_status(status, task)).await
+        let read = |status: Fields<'_>| read_status(status, task);
+        self.post(Endpoint::CancelExport, &path, &parameters, RequestBody::Post, read).await
     }
 
     /// Fetches a picture of at most `limit` bytes, without login.
@@ -503,7 +501,18 @@ impl Client {
         self.fetch_as(&self.request(endpoint, path, parameters, RequestBody::Get), read).await
     }
 
-    pub(super) async fn fetch_as<T>(
+    pub(super) async fn post<T>(
+        &self,
+        endpoint: Endpoint,
+        path: &str,
+        parameters: &Parameters,
+        body: RequestBody,
+        read: impl FnOnce(Fields<'_>) -> Option<T>,
+    ) -> Result<T, Failure> {
+        self.fetch_as(&self.request(endpoint, path, parameters, body), read).await
+    }
+
+    async fn fetch_as<T>(
         &self,
         request: &ApiRequest,
         read: impl FnOnce(Fields<'_>) -> Option<T>,

@@ -12,10 +12,10 @@ use reqwest::{
 };
 
 use crate::{
-    encryption::{TlsProblem, needs_client_certificate},
     reach::ForbiddenAddress,
     request::ApiRequest,
     retry::retry_after,
+    tls_problem::{TlsProblem, needs_client_certificate},
 };
 use serde::de::IgnoredAny;
 use tessera_model::{Failure, FailureKind, Link, SafeText, text::format_wait};

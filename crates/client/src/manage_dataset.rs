@@ -1,5 +1,5 @@
 //! Finds out whether a service is a local one, and manages the datasets of a local service: removes, renames and rescans
-//! them, and cancels their indexing. Each change is sent once.
+//! them, cancels their indexing, and lists and changes their tags and ratings. Each change is sent once.
 
 use std::sync::atomic::Ordering;
 
@@ -9,17 +9,18 @@ use crate::{
 };
 use serde_json::json;
 use tessera_model::{
-    Dataset, DatasetId, ExportFormat, ExportPreview, ExportSelection, Failure, FailureKind,
-    FileOrder, Filter, LocalDataset, PatternLists, RescanResult, Search, SelectionItem,
-    text::group_digits,
+    Dataset, DatasetId, DatasetTags, ExportFormat, ExportPreview, ExportSelection, Failure,
+    FailureKind, FileOrder, Filter, LocalDataset, PatternLists, RescanResult, Search,
+    SelectionItem, TagChange, TagChangeId, TagDefinition, TagEdit, TagTarget, text::group_digits,
 };
 use tessera_wire::{
     dataset::read_dataset,
-    endpoints::{self, Endpoint, Parameters},
+    endpoints::{self, Endpoint, Parameters, query},
     export::read_preview,
     fields::Fields,
     local_dataset::{PatternsBody, read_local_dataset, read_removed, read_rescan, write_rename},
     selection::{self, MAX_ITEMS},
+    tags::{read_tag_change, read_tag_list, write_definition, write_edit, write_undo},
 };
 
 /// A part of a request that only a local service understands. Another service would ignore it, and would return
@@ -141,17 +142,20 @@ impl Client {
     /// [`Conflict`](tessera_model::FailureKind::Conflict) if a task is running on the dataset.
     pub async fn remove_dataset(&self, id: DatasetId) -> Result<u64, Failure> {
         let path = endpoints::remove_dataset(id);
-        let request =
-            self.request(Endpoint::RemoveDataset, &path, &NO_PARAMETERS, RequestBody::Post);
-        self.fetch_as(&request, |removed| read_removed(removed)).await
+        self.post(Endpoint::RemoveDataset, &path, &NO_PARAMETERS, RequestBody::Post, |removed| {
+            read_removed(removed)
+        })
+        .await
     }
 
     /// Renames a dataset. The errors are those of [`Client::remove_dataset`].
     pub async fn rename_dataset(&self, id: DatasetId, name: &str) -> Result<Dataset, Failure> {
         let path = endpoints::rename_dataset(id);
-        let body = RequestBody::Json(write_rename(name).to_string().into());
-        let request = self.request(Endpoint::RenameDataset, &path, &NO_PARAMETERS, body);
-        self.fetch_as(&request, |record| read_dataset(record)).await
+        let body = RequestBody::json(&write_rename(name));
+        self.post(Endpoint::RenameDataset, &path, &NO_PARAMETERS, body, |record| {
+            read_dataset(record)
+        })
+        .await
     }
 
     /// Compares the folder of a dataset with its index, and indexes what has changed. `patterns` replace those of the
@@ -163,10 +167,9 @@ impl Client {
     ) -> Result<RescanResult, Failure> {
         let path = endpoints::rescan(id);
         let body = patterns.map_or(RequestBody::Post, |patterns| {
-            RequestBody::Json(json!(PatternsBody::from(patterns.clone())).to_string().into())
+            RequestBody::json(&json!(PatternsBody::from(patterns.clone())))
         });
-        let request = self.request(Endpoint::Rescan, &path, &NO_PARAMETERS, body);
-        self.fetch_as(&request, |rescan| read_rescan(rescan)).await
+        self.post(Endpoint::Rescan, &path, &NO_PARAMETERS, body, read_rescan).await
     }
 
     /// Cancels the creation, addition or reindex that is running on a dataset. Returns the dataset, which has the
@@ -176,9 +179,10 @@ impl Client {
     /// [`Conflict`](tessera_model::FailureKind::Conflict) if none is running.
     pub async fn cancel_indexing(&self, id: DatasetId) -> Result<Dataset, Failure> {
         let path = endpoints::cancel_indexing(id);
-        let request =
-            self.request(Endpoint::CancelIndexing, &path, &NO_PARAMETERS, RequestBody::Post);
-        self.fetch_as(&request, |record| read_dataset(record)).await
+        self.post(Endpoint::CancelIndexing, &path, &NO_PARAMETERS, RequestBody::Post, |record| {
+            read_dataset(record)
+        })
+        .await
     }
 
     /// Says what the format of an export leaves out or changes, in the whole dataset or in a selection. Nothing is
@@ -198,9 +202,69 @@ impl Client {
         let path = endpoints::export_preview(id);
         let parameters = selection_parameters(format, include_images, selection);
         let body = selection.map_or(RequestBody::Post, |selection| {
-            RequestBody::Json(selection::write(&selection.items).to_string().into())
+            RequestBody::json(&selection::write(&selection.items))
         });
-        let request = self.request(Endpoint::ExportPreview, &path, &parameters, body);
-        self.fetch_as(&request, |preview| read_preview(preview)).await
+        self.post(Endpoint::ExportPreview, &path, &parameters, body, |preview| {
+            read_preview(preview)
+        })
+        .await
+    }
+
+    /// Returns the tags of a dataset.
+    ///
+    /// # Errors
+    /// [`NotFound`](tessera_model::FailureKind::NotFound) also if the service is not a local service.
+    pub async fn tags(&self, dataset: DatasetId) -> Result<DatasetTags, Failure> {
+        let path = endpoints::tags(dataset);
+        self.get(Endpoint::Tags, &path, &NO_PARAMETERS, read_tag_list).await
+    }
+
+    /// Changes the tags and ratings of media items.
+    ///
+    /// # Errors
+    /// [`NotFound`](tessera_model::FailureKind::NotFound) if one of the media items or files is not in the dataset.
+    pub async fn change_tags(
+        &self,
+        dataset: DatasetId,
+        target: &TagTarget,
+        edit: &TagEdit,
+    ) -> Result<TagChange, Failure> {
+        if let TagTarget::Selection(items) = target {
+            self.require_few_items(items)?;
+        }
+        let path = format!("{}/change", endpoints::tags(dataset));
+        let mut parameters = NO_PARAMETERS;
+        if let TagTarget::Search(search) = target {
+            parameters = endpoints::explore_parameters(search);
+            parameters.retain(|(name, _)| *name != query::PAGE_NUMBER);
+        }
+        let body = RequestBody::json(&write_edit(edit, target));
+        self.post(Endpoint::ChangeTags, &path, &parameters, body, read_tag_change).await
+    }
+
+    /// Creates, recolors, renames or deletes a tag.
+    pub async fn define_tag(
+        &self,
+        dataset: DatasetId,
+        name: &str,
+        change: &TagDefinition,
+    ) -> Result<TagChange, Failure> {
+        let path = format!("{}/define", endpoints::tags(dataset));
+        let body = RequestBody::json(&write_definition(name, change));
+        self.post(Endpoint::DefineTag, &path, &NO_PARAMETERS, body, |change| {
+            read_tag_change(change)
+        })
+        .await
+    }
+
+    /// Undoes a change, or the last one.
+    pub async fn undo_tags(
+        &self,
+        dataset: DatasetId,
+        change: Option<TagChangeId>,
+    ) -> Result<TagChange, Failure> {
+        let path = format!("{}/undo", endpoints::tags(dataset));
+        let body = RequestBody::json(&write_undo(change));
+        self.post(Endpoint::UndoTags, &path, &NO_PARAMETERS, body, read_tag_change).await
     }
 }

@@ -5,6 +5,7 @@ use std::{path::PathBuf, time::Duration};
 
 use bytes::Bytes;
 use reqwest::{Url, header::HeaderMap};
+use serde_json::Value;
 
 use crate::{
     errors::origin_of,
@@ -34,6 +35,12 @@ pub(super) enum RequestBody {
     Post,
     Json(Bytes),
     Form(Form),
+}
+
+impl RequestBody {
+    pub(super) fn json(value: &Value) -> Self {
+        Self::Json(value.to_string().into())
+    }
 }
 
 #[derive(Clone, Debug)]

@@ -16,7 +16,6 @@ use crate::{
     auth::{AuthHeader, AuthProvider, LoginMask},
     bounded_unpack::decode_body,
     curl::DryRun,
-    encryption::{TlsProblem, tls_config},
     errors::{AttemptError, Cause, ErrorResponse, FailureContext, SentLogin},
     multipart::MultipartBody,
     reach::{LinkResolver, target_error},
@@ -25,6 +24,7 @@ use crate::{
     response::{ApiResponse, FieldWarnings, charset},
     retry::{ClientPolicy, RetryEngine, RetryState},
     service_config::{BaseUrl, ServiceConfig},
+    tls_problem::TlsProblem,
 };
 use bytes::{Bytes, BytesMut};
 use reqwest::{
@@ -32,7 +32,7 @@ use reqwest::{
     header::{CONTENT_LENGTH, CONTENT_TYPE},
     redirect,
 };
-use rustls::ClientConfig;
+use tessera_crypto::{ClientConfig, http_tls_config};
 use tessera_model::{Failure, FailureKind, Link, text::format_wait};
 use tessera_wire::{endpoints::Endpoint, error_body::read_error_message};
 
@@ -335,9 +335,8 @@ struct ClientFactory<'a> {
 
 impl<'a> ClientFactory<'a> {
     fn new(service: &'a ServiceConfig, policy: &'a ClientPolicy) -> Result<Self, Failure> {
-        tessera_crypto::install();
         let is_encrypted = service.base_url().as_url().scheme() == "https";
-        let encryption = tls_config(service.authorities.certificates(), is_encrypted)
+        let encryption = http_tls_config(service.authorities.certificates(), is_encrypted)
             .map_err(|error| TlsProblem::of(&error))
             .map_err(|problem| no_client(problem.cause).with_remedy(problem.remedy))?;
         Ok(Self { service, policy, encryption })

@@ -39,6 +39,7 @@ fn all_parts_are_read_in_a_row() {
     let members = [&member("one")[..], &member(""), &member("two"), &[0; 5_000]].concat();
     assert_eq!(read(Compression::Gzip, &members).as_deref(), Ok("onetwo"));
     assert!(read(Compression::Gzip, &members[..60]).is_err(), "cut");
+    assert!(read(Compression::Gzip, &[&members[..], b"more"].concat()).is_err());
     let streams = [XZ, &[0; 4], XZ].concat();
     assert!(Compression::Xz.matches_signature(&streams));
     assert_eq!(read(Compression::Xz, &streams).as_deref(), Ok("tessera\ntessera\n"));

@@ -2,6 +2,8 @@
 //! and `jsonwebtoken` bring `aws-lc`, whose C code takes four times as long to compile and needs a C++ toolchain on
 //! some systems.
 
+mod http_tls;
+
 use std::sync::{Arc, Once};
 
 use jsonwebtoken::{
@@ -13,6 +15,9 @@ use jsonwebtoken::{
 use ring::hmac;
 use rustls::crypto::CryptoProvider as TlsProvider;
 
+pub use http_tls::{http_tls_config, is_authority, system_tls_config};
+pub use rustls::ClientConfig;
+
 /// Signs and verifies tokens with HS256, the only algorithm that the API uses.
 static TOKEN_PROVIDER: TokenProvider = TokenProvider {
     signer_factory: |algorithm, key| signer(*algorithm, key),
@@ -20,8 +25,8 @@ static TOKEN_PROVIDER: TokenProvider = TokenProvider {
     key_utils: KeyUtils::new_unimplemented(),
 };
 
-/// Installs the library for the process. Every function that builds an HTTP client, signs a token or verifies one calls
-/// this function first. Only the first call has an effect.
+/// Installs the library for the process. Every function that signs a token, verifies one, or builds an HTTP client
+/// without a configuration of TLS calls this function first. Only the first call has an effect.
 pub fn install() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {

@@ -1,15 +1,65 @@
-//! The cache of the hub's own tools: `models--ORG--NAME` with `blobs`, the contents of files under their hashes,
-//! `snapshots`, one folder of links for each commit, and `refs`, the commit of each branch.
+//! The cache of the hub's own tools. A repository has the folder `models--ORG--NAME` with `blobs`, the contents of files
+//! under their hashes, `snapshots`, one folder of links for each commit, and `refs`, the commit of each branch.
 
 use std::{
-    fs, io,
+    fmt, fs, io,
     os::unix::fs::symlink,
     path::{Path, PathBuf},
+    str::FromStr,
 };
 
 use tessera_files::{create_private_dir_durably, if_exists, parent_dir, sync_dir};
 
-use crate::{HubError, HubFile, RepositoryName, listing::FileHash};
+use crate::{HubError, HubFile, listing::FileHash};
+
+/// The length of the longest name of a repository.
+const MAX_NAME_LENGTH: usize = 96;
+
+/// The name of a repository: `ORGANIZATION/NAME`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RepositoryName(String);
+
+impl RepositoryName {
+    /// Returns the name of the repository's folder in the cache.
+    pub fn folder_name(&self) -> String {
+        format!("models--{}", self.0.replace('/', "--"))
+    }
+
+    /// Returns the repository of a folder in the cache.
+    pub fn of_folder(name: &str) -> Option<Self> {
+        let (organization, name) = name.strip_prefix("models--")?.split_once("--")?;
+        format!("{organization}/{name}").parse().ok()
+    }
+}
+
+impl fmt::Display for RepositoryName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl FromStr for RepositoryName {
+    type Err = HubError;
+
+    fn from_str(text: &str) -> Result<Self, HubError> {
+        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        let is_part = |part: &str| {
+            let begins = part.starts_with(['-', '.']) || part.ends_with(['-', '.']);
+            !part.is_empty() && !begins && part.chars().all(fits)
+        };
+        let is_name = text.len() <= MAX_NAME_LENGTH
+            && !text.contains("--")
+            && !text.contains("..")
+            && text.split_once('/').is_some_and(|(one, two)| is_part(one) && is_part(two));
+        if is_name {
+            return Ok(Self(text.to_owned()));
+        }
+        let message = format!(
+            "{text:?} is not the name of a repository, such as Xenova/clip-vit-base-patch32"
+        );
+        Err(HubError::new(message))
+    }
+}
 
 /// Returns the folder with the latest files of a repository that are in the cache.
 pub fn cached_snapshot(cache: &Path, repository: &RepositoryName) -> Option<PathBuf> {
@@ -65,5 +115,22 @@ impl CachedRepository {
             tessera_files::write_durably(&path, commit.as_bytes())
         };
         write().map_err(|cause: io::Error| HubError::file("write", &path, &cause))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_become_folders_and_cannot_leave_the_cache() {
+        let name: RepositoryName = "Xenova/clip-vit-base-patch32".parse().unwrap();
+        assert_eq!(name.folder_name(), "models--Xenova--clip-vit-base-patch32");
+        assert_eq!(RepositoryName::of_folder(&name.folder_name()), Some(name));
+        for text in
+            ["", "clip", "../clip", "a/../b", "a/b/c", "a/.b", "/a", "a/", "a--b/c", "a/b?c", "ä/b"]
+        {
+            assert!(text.parse::<RepositoryName>().is_err(), "{text}");
+        }
     }
 }

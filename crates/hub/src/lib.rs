@@ -7,13 +7,11 @@
 mod cache;
 mod error;
 mod listing;
-mod repository;
 mod settings;
 mod transfer;
 
-pub use cache::cached_snapshot;
+pub use cache::{RepositoryName, cached_snapshot};
 pub use error::{HubError, HubErrorKind};
 pub use listing::{HubFile, Listing};
-pub use repository::RepositoryName;
 pub use settings::HubSettings;
 pub use transfer::Hub;

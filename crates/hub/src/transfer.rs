@@ -12,6 +12,7 @@ use reqwest::{Client, Response, StatusCode, Url, header, redirect, retry};
 use secrecy::ExposeSecret as _;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
+use tessera_crypto::system_tls_config;
 use tessera_files::{
     create_private_dir_durably, if_exists, open_locked, parent_dir, sync_dir, synced,
 };
@@ -64,25 +65,25 @@ impl From<Interruption> for HubError {
 
 impl Hub {
     pub fn new(settings: HubSettings) -> Result<Self, HubError> {
-        tessera_crypto::install();
-        let builder = || {
-            Client::builder()
-                .user_agent(concat!("tessera/", env!("CARGO_PKG_VERSION")))
-                .connect_timeout(CONNECT_TIMEOUT)
-                .read_timeout(READ_TIMEOUT)
-                .referer(false)
-                // A range refers to the bytes of the file, and a hash to its whole content.
-                .no_gzip()
-                // The client would send the token to the host of a redirect.
-                .redirect(redirect::Policy::none())
-                .retry(retry::never())
-        };
-        let client = if is_loopback(&settings.endpoint) {
-            builder().no_proxy().tls_certs_only([]).build()
+        let is_encrypted = settings.endpoint.scheme() == "https";
+        let encryption = system_tls_config(is_encrypted).map_err(HubError::new)?;
+        let builder = Client::builder()
+            .user_agent(concat!("tessera/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(CONNECT_TIMEOUT)
+            .read_timeout(READ_TIMEOUT)
+            .referer(false)
+            // A range refers to the bytes of the file, and a hash to its whole content.
+            .no_gzip()
+            // The client would send the token to the host of a redirect.
+            .redirect(redirect::Policy::none())
+            .retry(retry::never())
+            .tls_backend_preconfigured(encryption);
+        let builder = if is_loopback(&settings.endpoint) {
+            builder.no_proxy()
         } else {
-            tessera_proxy::use_proxies(builder()).map_err(HubError::new)?.build()
+            tessera_proxy::use_proxies(builder).map_err(HubError::new)?
         };
-        let client = client.map_err(|cause| {
+        let client = builder.build().map_err(|cause| {
             HubError::new(format!("cannot create the HTTP client: {}", without_address(cause)))
         })?;
         Ok(Self { settings, client })

@@ -11,7 +11,12 @@ use tempfile::TempDir;
 use tessera_hub::{
     Hub, HubError, HubErrorKind, HubFile, HubSettings, RepositoryName, cached_snapshot,
 };
-use tessera_testing::loopback_hub::{COMMIT, HubFault, HubRequest, LoopbackHub};
+use tessera_testing::{
+    certificates::self_signed,
+    loopback_hub::{COMMIT, HubFault, HubRequest, LoopbackHub},
+    tls_service::{TlsService, passes_where_system_trusts, port_of_environment},
+};
+use tokio::io::AsyncWriteExt as _;
 
 const LARGE: &str = "onnx/model.onnx";
 
@@ -49,19 +54,22 @@ async fn download(
     cache: &Path,
     token: Option<&str>,
 ) -> Result<PathBuf, HubError> {
-    let endpoint = hub.endpoint();
-    let settings = HubSettings::from_env(|name| match name {
-        "HF_ENDPOINT" => Some(endpoint.clone().into()),
-        "HF_HUB_CACHE" => Some(cache.into()),
-        "HF_TOKEN" => token.map(Into::into),
-        _ => None,
-    });
-    let hub = Hub::new(settings?)?;
+    let hub = client(&hub.endpoint(), cache, token)?;
     let listing = hub.list(&repository()).await?;
     let files: Vec<&HubFile> = listing.files.iter().collect();
     let folder = hub.download(&repository(), &listing, &files, &|_| {}).await?;
     hub.publish(&repository(), &listing)?;
     Ok(folder)
+}
+
+fn client(endpoint: &str, cache: &Path, token: Option<&str>) -> Result<Hub, HubError> {
+    let settings = HubSettings::from_env(|name| match name {
+        "HF_ENDPOINT" => Some(endpoint.into()),
+        "HF_HUB_CACHE" => Some(cache.into()),
+        "HF_TOKEN" => token.map(Into::into),
+        _ => None,
+    });
+    Hub::new(settings?)
 }
 
 fn assert_whole(downloaded: &Downloaded) {
@@ -184,4 +192,27 @@ async fn a_cache_that_cannot_be_written_is_named() {
     fs::write(&file, "").unwrap();
     let message = download(&hub, &file, None).await.unwrap_err().to_string();
     assert!(message.contains("cannot create") && message.contains("file"), "{message}");
+}
+
+/// Lists the files of the hub at the port that the environment names, if it names one.
+#[tokio::test]
+async fn the_hub_of_the_environment_is_listed() {
+    let Some(port) = port_of_environment() else { return };
+    let hub = client(&format!("https://localhost:{port}"), Path::new("/nowhere"), None).unwrap();
+    let error = hub.list(&repository()).await.unwrap_err();
+    assert_eq!(error.kind(), HubErrorKind::NotFound, "{error}");
+}
+
+#[tokio::test]
+async fn a_certificate_of_the_system_is_accepted_for_its_hub() {
+    let ((config, file), (_, other)) = (self_signed("localhost"), self_signed("localhost"));
+    let service = TlsService::start_tls(config, |mut stream, _| async move {
+        stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n").await.unwrap();
+    });
+    let port = service.await.port;
+    for (file, is_accepted) in [(&file, true), (&other, false)] {
+        let test = "the_hub_of_the_environment_is_listed";
+        let passes = passes_where_system_trusts(file.path(), test, port).await;
+        assert_eq!(passes, is_accepted);
+    }
 }

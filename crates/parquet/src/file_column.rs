@@ -96,7 +96,7 @@ impl ParquetFile {
         }
         let mut paths = Vec::new();
         let wanted = column.path.unwrap_or(column.content);
-        self.for_each_record(wanted, MAX_PAGE_BYTES, 0, BATCH_RECORDS, &mut |values| {
+        self.for_each_record(wanted, 0, BATCH_RECORDS, &mut |values| {
             let values = values.iter().map(|path| path.filter(|_| column.path.is_some()));
             let short = |path: &[u8]| path[..path.len().min(MAX_PATH_BYTES)].to_vec();
             paths.push(values.map(|path| path.map(short)).collect());
@@ -116,7 +116,7 @@ impl ParquetFile {
     ) -> Result<Vec<RowValues>, Error> {
         let (mut files, mut bytes) = (Vec::new(), 0);
         // Rows are read one at a time, because a batch of rows can repeat a large file. So can a list.
-        self.for_each_record(column.content, MAX_PAGE_BYTES, first, 1, &mut |values| {
+        self.for_each_record(column.content, first, 1, &mut |values| {
             let copied = values.iter().map(|file| {
                 let room = bytes < MAX_FILES_BYTES;
                 bytes += file.map_or(0, <[u8]>::len);
@@ -136,7 +136,7 @@ impl ParquetFile {
         position: usize,
     ) -> Result<Option<Vec<u8>>, Error> {
         let mut file = None;
-        self.for_each_record(column.content, MAX_PAGE_BYTES, row, 1, &mut |values| {
+        self.for_each_record(column.content, row, 1, &mut |values| {
             file = values.get(position).copied().flatten().map(<[u8]>::to_vec);
             false
         })?;
@@ -147,12 +147,11 @@ impl ParquetFile {
     pub(crate) fn for_each_record(
         &self,
         column: usize,
-        max_page_bytes: u64,
         first: u64,
         batch: usize,
         visit: &mut RecordVisitor<'_>,
     ) -> Result<(), Error> {
-        self.begin_pages(max_page_bytes);
+        self.begin_pages(MAX_PAGE_BYTES);
         let levels = self.levels(column)?;
         catch_panic(|| {
             let mut skipped = first;

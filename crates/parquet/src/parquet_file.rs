@@ -146,7 +146,7 @@ impl ParquetFile {
         let wanted = texts.iter().find(|index| is_wanted(schema.column(**index).name()));
         let index = *wanted.or(texts.first()).ok_or("it has no string column")?;
         let mut end = Ok(());
-        self.for_each_record(index, MAX_PAGE_BYTES, 0, BATCH_RECORDS, &mut |values| {
+        self.for_each_record(index, 0, BATCH_RECORDS, &mut |values| {
             end = values.iter().flatten().try_for_each(|value| visit(value));
             end.is_ok()
         })?;

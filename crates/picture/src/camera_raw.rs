@@ -54,7 +54,7 @@ impl RawFormat {
             let colors = structure.integer(directory, PHOTOMETRIC_INTERPRETATION);
             colors.is_some_and(|colors| SENSOR_COLORS.contains(&colors))
         };
-        let directories = structure.linked_directories(first, SUBDIRECTORIES, MAX_DIRECTORIES);
+        let directories = structure.linked_directories(first);
         let make = structure.text(first, MAKE)?.to_ascii_uppercase();
         let is_of = |maker: &str| make.starts_with(maker.as_bytes());
         directories.into_iter().any(is_sensor).then(|| match () {
@@ -138,11 +138,6 @@ fn decodable_pixels(jpeg: &[u8]) -> Option<u64> {
     is_decodable.then(|| u64::from(height) * u64::from(width))
 }
 
-/// Directories beyond this number are not read. Raw files have up to eight.
-const MAX_DIRECTORIES: usize = 32;
-/// The field that links to further directories.
-const SUBDIRECTORIES: u16 = 0x014A;
-
 // Tags of TIFF and Exif.
 const COMPRESSION: u16 = 0x0103;
 const STRIP_OFFSETS: u16 = 0x0111;
@@ -164,7 +159,7 @@ const OLYMPUS_HEADERS: [(&[u8], u32); 2] = [(b"OLYMPUS\0", 12), (b"OM SYSTEM\0",
 /// Returns the parts of a file that are JPEGs according to its fields.
 fn tiff_jpegs(bytes: &[u8]) -> Vec<&[u8]> {
     let Some((structure, first)) = TiffStructure::open(bytes) else { return Vec::new() };
-    let directories = structure.linked_directories(first, SUBDIRECTORIES, MAX_DIRECTORIES);
+    let directories = structure.linked_directories(first);
     let mut found: Vec<&[u8]> =
         directories.into_iter().flat_map(|directory| jpegs_of(&structure, directory)).collect();
     found.extend(olympus_preview(&structure, first));

@@ -7,7 +7,6 @@ mod camera_raw;
 mod cmyk;
 pub mod decode;
 mod embedded_metadata;
-mod file_kind;
 pub mod fit;
 mod format;
 mod heif;
@@ -32,7 +31,6 @@ mod webp_frames;
 pub use animation::{AnimationFrame, gray_square, visit_frames};
 pub use camera_raw::RawFormat;
 pub use embedded_metadata::EmbeddedMetadata;
-pub use file_kind::{file_kind, media_kind};
 pub use fit::{Canvas, PicturePart, Protocol, ResampleFilter, resample, resize};
 pub use format::PictureFormat;
 pub use heif::{ImageSequence, VisiblePart};
@@ -42,5 +40,5 @@ pub use thumbnail::{
     to_common_jpeg,
 };
 pub use tiff_structure::{TiffDirectory, TiffStructure};
-pub use video_container::{VideoContainer, audio_format, is_quicktime};
+pub use video_container::{VideoContainer, audio_format, file_kind, is_quicktime, media_kind};
 pub use view::{Crop, PictureSubject, PictureView};

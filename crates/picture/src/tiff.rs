@@ -2,7 +2,7 @@
 //! directly, because `image` converts CMYK without its profile, and refuses palettes, gray samples of few or many bits,
 //! gray with alpha, and the colors of JPEG.
 
-use std::{borrow::Cow, slice::ChunksExact};
+use std::{borrow::Cow, io::ErrorKind, slice::ChunksExact};
 
 use image::{ColorType, RgbImage, metadata::Orientation};
 use tiff::{
@@ -38,7 +38,7 @@ const IMAGEJ_LENGTHS: Tag = Tag::Unknown(50_838);
 const IMAGEJ_METADATA: u16 = 50_839;
 /// Values of the photometric interpretation.
 const WHITE_IS_ZERO: u16 = 0;
-const BLACK_IS_ZERO: u8 = 1;
+const BLACK_IS_ZERO: u16 = 1;
 const PALETTE: u16 = 3;
 /// The kinds of extra samples that are alpha. The colors are multiplied already with the first kind.
 const ASSOCIATED_ALPHA: u16 = 1;
@@ -77,7 +77,7 @@ impl<'a> Tiff<'a> {
         let complete = with_usual_fields(bytes).map_or(Cow::Borrowed(bytes), Cow::Owned);
         let mut decoder = open(complete.clone(), &deadline)?;
         let page = seek_to_picture(&mut decoder)?;
-        let size = decoder.dimensions().map_err(|error| tiff_error(&error))?;
+        let size = decoder.dimensions()?;
         check_size(size)?;
         let ordered = in_usual_bit_order(&complete, &mut decoder);
         let mut read = ordered.map_or(complete, Cow::Owned);
@@ -102,7 +102,7 @@ impl<'a> Tiff<'a> {
         if let Cow::Owned(_) = read {
             decoder = open(read, &deadline)?;
         }
-        decoder.seek_to_image(page).map_err(|error| tiff_error(&error))?;
+        decoder.seek_to_image(page)?;
         Ok(Self { bytes, decoder, deadline, size, palette, is_inverted })
     }
 
@@ -141,8 +141,8 @@ impl<'a> Tiff<'a> {
 
     /// Decodes the page to sRGB, with at least `min_side` pixels on the shorter side.
     pub fn decode(mut self, min_side: u32) -> Result<RgbImage, DecodeError> {
-        let color = self.decoder.colortype().map_err(|error| tiff_error(&error))?;
-        let layout = self.decoder.image_buffer_layout().map_err(|error| tiff_error(&error))?;
+        let color = self.decoder.colortype()?;
+        let layout = self.decoder.image_buffer_layout()?;
         let channels = usize::from(color.num_samples());
         let mut profile = self.block(PROFILE);
         let range = self.sample_range(color, profile.is_some());
@@ -219,7 +219,7 @@ impl<'a> Tiff<'a> {
     fn read_by_decoder(&mut self, color: StoredColor) -> Result<Vec<u8>, DecodeError> {
         self.check_jpegs()?;
         let mut stored = DecodingResult::U8(Vec::new());
-        self.decoder.read_image_to_buffer(&mut stored).map_err(|error| tiff_error(&error))?;
+        self.decoder.read_image_to_buffer(&mut stored)?;
         let bits = usize::from(color.bit_depth());
         let row_samples = self.size.0 as usize * usize::from(color.num_samples());
         match stored {
@@ -392,8 +392,7 @@ fn open<'a>(bytes: Cow<'a, [u8]>, deadline: &Deadline) -> Result<Reader<'a>, Dec
     limits.decoding_buffer_size = pixels;
     limits.intermediate_buffer_size = pixels;
     limits.ifd_value_size = others;
-    let decoder = Decoder::new(TimedReader::new(bytes, deadline.clone()))
-        .map_err(|error| tiff_error(&error))?;
+    let decoder = Decoder::new(TimedReader::new(bytes, deadline.clone()))?;
     Ok(decoder.with_limits(limits))
 }
 
@@ -417,7 +416,7 @@ fn with_usual_fields(bytes: &[u8]) -> Option<Vec<u8>> {
 
 /// Reads the colors of the palette. The field has all reds, then all greens and all blues, with 16 bits each.
 fn read_palette(decoder: &mut Reader) -> Result<Vec<[u8; 3]>, DecodeError> {
-    let stored = decoder.get_tag_u16_vec(Tag::ColorMap).map_err(|error| tiff_error(&error))?;
+    let stored = decoder.get_tag_u16_vec(Tag::ColorMap)?;
     // Some programs write eight bits instead of 16.
     let shift = if stored.iter().all(|&sample| sample < 256) { 0 } else { 8 };
     let count = stored.len() / 3;
@@ -438,12 +437,7 @@ fn palette_colors(pixels: ChunksExact<u8>, palette: &[[u8; 3]], has_alpha: bool)
 /// read palettes. Returns `None` for a `BigTIFF`.
 fn as_gray(bytes: &[u8], decoder: &mut Reader) -> Option<Vec<u8>> {
     let (structure, page) = directory(bytes, decoder)?;
-    let value = structure.short_position(page, PHOTOMETRIC)?;
-    let mut bytes = bytes.to_vec();
-    let gray = u16::from(BLACK_IS_ZERO);
-    let stored = if bytes.starts_with(b"MM") { gray.to_be_bytes() } else { gray.to_le_bytes() };
-    bytes.get_mut(value..value + 2)?.copy_from_slice(&stored);
-    Some(bytes)
+    structure.with_short(page, PHOTOMETRIC, BLACK_IS_ZERO)
 }
 
 /// Returns a copy of the file with the highest bit of each stored byte first, if the page has the lowest one first, as
@@ -490,7 +484,7 @@ fn seek_to_picture(decoder: &mut Reader) -> Result<usize, DecodeError> {
             return Ok(page);
         }
     }
-    decoder.seek_to_image(0).map_err(|error| tiff_error(&error))?;
+    decoder.seek_to_image(0)?;
     Ok(0)
 }
 
@@ -523,18 +517,16 @@ fn unsupported(what: &str) -> DecodeError {
     DecodeError(format!("a kind of TIFF that cannot be opened: {what}"))
 }
 
-fn tiff_error(error: &TiffError) -> DecodeError {
-    DecodeError(match error {
-        TiffError::IoError(cause) if cause.kind() == std::io::ErrorKind::UnexpectedEof => {
-            "truncated TIFF".to_owned()
-        }
-        TiffError::IoError(cause) if cause.kind() == std::io::ErrorKind::TimedOut => {
-            cause.to_string()
-        }
-        TiffError::LimitsExceeded => "TIFF needs more memory than the limit".to_owned(),
-        TiffError::UnsupportedError(what) => {
-            return unsupported(&what.to_string());
-        }
-        _ => format!("damaged TIFF: {error}"),
-    })
+impl From<TiffError> for DecodeError {
+    fn from(error: TiffError) -> Self {
+        Self(match error {
+            TiffError::IoError(cause) if cause.kind() == ErrorKind::UnexpectedEof => {
+                "truncated TIFF".to_owned()
+            }
+            TiffError::IoError(cause) if cause.kind() == ErrorKind::TimedOut => cause.to_string(),
+            TiffError::LimitsExceeded => "TIFF needs more memory than the limit".to_owned(),
+            TiffError::UnsupportedError(what) => return unsupported(&what.to_string()),
+            _ => format!("damaged TIFF: {error}"),
+        })
+    }
 }

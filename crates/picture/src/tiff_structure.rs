@@ -9,6 +9,10 @@ use crate::jpeg::EXIF_PREFIX;
 /// Longer texts are truncated.
 const MAX_TEXT_BYTES: usize = 8 << 10;
 const ENTRY_SIZE: usize = 12;
+/// Directories beyond this number are not read. Raw files have up to eight.
+const MAX_DIRECTORIES: usize = 32;
+/// The field that links to further directories.
+const SUBDIRECTORIES: u16 = 0x014A;
 
 /// The tag of the orientation in TIFF and Exif.
 const ORIENTATION: u16 = 0x0112;
@@ -57,22 +61,17 @@ impl<'a> TiffStructure<'a> {
         Some((structure, directory))
     }
 
-    /// Returns the first directory, the next directories in its chain, and the directories to which any of these link
-    /// in the field `link`. At most `limit` directories are returned, and none of them twice, even if they link to each
-    /// other.
-    pub(crate) fn linked_directories(
-        &self,
-        first: TiffDirectory<'a>,
-        link: u16,
-        limit: usize,
-    ) -> Vec<TiffDirectory<'a>> {
+    /// Returns the first directory, the next directories in its chain, and the directories to which any of these link,
+    /// and none of them twice, even if they link to each other.
+    pub(crate) fn linked_directories(&self, first: TiffDirectory<'a>) -> Vec<TiffDirectory<'a>> {
         let mut directories = vec![first];
         let mut followed = 0;
         while let Some(&directory) = directories.get(followed) {
             followed += 1;
-            let linked = [directory.next].into_iter().chain(self.integers(directory, link, limit));
+            let links = self.integers(directory, SUBDIRECTORIES, MAX_DIRECTORIES);
+            let linked = [directory.next].into_iter().chain(links);
             for offset in linked.filter(|&offset| offset > 0) {
-                if directories.len() < limit
+                if directories.len() < MAX_DIRECTORIES
                     && let Some(next) = self.directory_at(offset)
                     && directories.iter().all(|known| known.at != next.at)
                 {
@@ -167,19 +166,31 @@ impl<'a> TiffStructure<'a> {
         for (index, entry) in directory.entries.iter().enumerate() {
             let is_old = |(old, _): &&(u16, u16)| self.short(&entry[..2]) == Some(*old);
             if let Some((_, new)) = tags.iter().find(is_old) {
-                let tag = if self.is_big_endian { new.to_be_bytes() } else { new.to_le_bytes() };
-                file[directory.at + ENTRY_SIZE * index..][..2].copy_from_slice(&tag);
+                let at = directory.at + ENTRY_SIZE * index;
+                file[at..][..2].copy_from_slice(&self.short_bytes(*new));
             }
         }
         file
     }
 
-    /// Returns the position in the file at which the value of a field with one short number is stored.
-    pub(crate) fn short_position(&self, directory: TiffDirectory, tag: u16) -> Option<usize> {
+    /// Returns a copy of the file in which a field with one short number has this value.
+    pub(crate) fn with_short(
+        &self,
+        directory: TiffDirectory,
+        tag: u16,
+        value: u16,
+    ) -> Option<Vec<u8>> {
         let is_field = |entry: &[u8; ENTRY_SIZE]| self.short(&entry[..2]) == Some(tag);
         let index = directory.entries.iter().position(is_field)?;
         let (_, kind, length) = self.entry(directory, tag)?;
-        (kind == 3 && length == 2).then_some(directory.at + ENTRY_SIZE * index + 8)
+        let mut file = (kind == 3 && length == 2).then(|| self.bytes.to_vec())?;
+        let at = directory.at + ENTRY_SIZE * index + 8;
+        file.get_mut(at..at + 2)?.copy_from_slice(&self.short_bytes(value));
+        Some(file)
+    }
+
+    fn short_bytes(&self, number: u16) -> [u8; 2] {
+        if self.is_big_endian { number.to_be_bytes() } else { number.to_le_bytes() }
     }
 
     /// Returns the first number of a field of whole numbers.

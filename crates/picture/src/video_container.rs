@@ -1,5 +1,10 @@
-//! Recognizes the containers of videos by their first bytes. `ffmpeg` gets the name of a single container, so that no
-//! video can make it open another file, as a playlist would.
+//! Recognizes the containers of videos by their first bytes, and decides whether a file of any name is a picture or a
+//! video. `ffmpeg` gets the name of a single container, so that no video can make it open another file, as a playlist
+//! would.
+
+use std::{fs::File, io::Read as _, path::Path};
+
+use tessera_model::FileKind;
 
 use crate::{ImageSequence, PictureFormat};
 
@@ -135,6 +140,26 @@ fn has_only_sound(head: &[u8]) -> bool {
         rest = packets.get(size..).unwrap_or_default();
     }
     false
+}
+
+/// Returns the kind of a picture or video by the first bytes of its file. [`VideoContainer::SIGNATURE_LENGTH`] of them
+/// are enough.
+pub fn media_kind(head: &[u8]) -> Option<FileKind> {
+    let video = VideoContainer::detect(head).map(|_| FileKind::Video);
+    video.or_else(|| PictureFormat::detect(head).map(|_| FileKind::Picture))
+}
+
+/// Returns the kind of a file on this machine. The content decides if the name says nothing.
+pub fn file_kind(path: &Path) -> FileKind {
+    let by_name = FileKind::from_name(&path.to_string_lossy());
+    // Reading a pipe would never end.
+    if by_name != FileKind::Other || !path.is_file() {
+        return by_name;
+    }
+    let mut head = Vec::new();
+    let limit = VideoContainer::SIGNATURE_LENGTH as u64;
+    let read = File::open(path).and_then(|file| file.take(limit).read_to_end(&mut head));
+    read.ok().and_then(|_| media_kind(&head)).unwrap_or(by_name)
 }
 
 #[cfg(test)]

@@ -101,7 +101,7 @@ impl Scene {
 impl Scene {
     /// Covers the canvas with the colors of the sky. The last color is at the row `horizon`.
     pub fn fill_sky(&mut self, horizon: f32) {
-        self.canvas.vertical_gradient(&self.light.sky, 0.0, horizon);
+        self.canvas.vertical_gradient(&self.light.sky, horizon);
     }
 
     pub fn add_sun(&mut self, center: Point, radius: f32) {

@@ -1,4 +1,4 @@
-//! Shared support for tests: clients, a scripted server, a real S3 service, certificates, a model hub, secrets that
+//! Shared support for tests: clients, a scripted server, a real S3 service, certificates, services behind TLS, a model hub, secrets that
 //! must not leak, sample pictures, raw files of cameras, scripts, and tiny models.
 #![expect(
     clippy::unwrap_used,
@@ -20,3 +20,4 @@ pub mod seaweedfs;
 pub mod server_schema;
 pub mod tiny_graph;
 pub mod tiny_model;
+pub mod tls_service;

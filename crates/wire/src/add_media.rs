@@ -76,8 +76,7 @@ pub fn read_accepted(http_status: u16) -> Option<Accepted> {
 }
 
 /// Reads the response of `GET process/add_media`, whose `status` was observed to be `success`.
-pub fn read_processing<'a>(object: impl Into<Fields<'a>>) -> Option<Accepted> {
-    let object = object.into();
+pub fn read_processing(object: Fields<'_>) -> Option<Accepted> {
     let succeeded = text(object, "status").is_some_and(|it| it.eq_ignore_ascii_case("success"));
     if !succeeded {
         object.note("status");

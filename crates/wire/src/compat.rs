@@ -188,8 +188,7 @@ pub const MAX_FOLDERS: usize = 1_000;
 
 /// Reads how often labels, tags and words occur in a dataset. Public clients expect only the labels, so a service may
 /// send nothing else. Returns `None` if there is no list of labels.
-pub fn read_overview<'a>(overview: impl Into<Fields<'a>>) -> Option<Overview> {
-    let overview = overview.into();
+pub fn read_overview(overview: Fields<'_>) -> Option<Overview> {
     let facets = |key: &'static str, rows: &Vec<Value>| -> Vec<Facet> {
         rows.iter().filter_map(|row| read_facet(overview.element(key, row))).collect()
     };

@@ -37,8 +37,7 @@ pub struct IssuedCredentials {
 }
 
 /// Reads a response. Returns `None` if the response has no key.
-pub fn read_issued_credentials<'a>(object: impl Into<Fields<'a>>) -> Option<IssuedCredentials> {
-    let object = object.into();
+pub fn read_issued_credentials(object: Fields<'_>) -> Option<IssuedCredentials> {
     let filled = |key: &str| text(object, key).filter(|text| !text.trim().is_empty());
     Some(IssuedCredentials {
         api_key: object.needed("api_key", filled("api_key"))?,

@@ -138,8 +138,7 @@ impl DatasetBody {
 const ID_FIELDS: &[&str] = &["id", "dataset_id"];
 
 /// Reads one record. Returns `None` if it has no usable identifier.
-pub fn read_dataset<'a>(record: impl Into<Fields<'a>>) -> Option<Dataset> {
-    let value = record.into();
+pub fn read_dataset(value: Fields<'_>) -> Option<Dataset> {
     let id: DatasetId = required(value, ID_FIELDS)?;
     let current = first_text(value, &["status_new"]);
     let legacy = text(value, "status");
@@ -186,10 +185,9 @@ const DOCUMENTED_FIELDS: [&str; 9] = [
 
 /// Reads every field of a record: first the documented fields, then the rest by name. Objects and arrays become JSON,
 /// and links lose their signatures. Returns `None` if the record has no usable identifier.
-pub fn read_fields<'a>(record: impl Into<Fields<'a>>) -> Option<Vec<RecordField>> {
-    let value = record.into();
-    let _: DatasetId = required(value, ID_FIELDS)?;
-    let record = value.value().as_object()?;
+pub fn read_fields(record: Fields<'_>) -> Option<Vec<RecordField>> {
+    let _: DatasetId = required(record, ID_FIELDS)?;
+    let record = record.value().as_object()?;
     let position = |name: &str| {
         DOCUMENTED_FIELDS.iter().position(|known| *known == name).unwrap_or(DOCUMENTED_FIELDS.len())
     };
@@ -210,8 +208,7 @@ pub fn read_fields<'a>(record: impl Into<Fields<'a>>) -> Option<Vec<RecordField>
 
 /// Reads the list: an array, or an object with exactly one array. A record without a usable identifier cannot be read.
 /// Returns `None` if the value is not a list of datasets.
-pub fn read_datasets<'a>(list: impl Into<Fields<'a>>) -> Option<DatasetList> {
-    let list = list.into();
+pub fn read_datasets(list: Fields<'_>) -> Option<DatasetList> {
     let rows = match list.value() {
         Value::Array(rows) => rows,
         Value::Object(map) => {

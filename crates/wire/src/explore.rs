@@ -154,8 +154,7 @@ fn list_or_null<T, U>(items: &[T], write: impl Fn(&T) -> U) -> Option<Vec<U>> {
 /// Reads a page. Repeated clusters and clusters without a usable identifier or picture are skipped and counted. Returns
 /// `None` if there is no `clusters` array or nothing in it is a cluster, because such a response must not look like an
 /// empty page.
-pub fn read_page<'a>(page: impl Into<Fields<'a>>) -> Option<Page> {
-    let page = page.into();
+pub fn read_page(page: Fields<'_>) -> Option<Page> {
     let rows = page.list("clusters")?;
     let read = |row| read_cluster(page.element("clusters", row));
     let mut seen = HashSet::new();
@@ -170,8 +169,7 @@ pub fn read_page<'a>(page: impl Into<Fields<'a>>) -> Option<Page> {
 
 /// Reads a page of the members of a cluster, which is empty past the last member. Returns `None` if the response has no
 /// members but is not the end either.
-pub fn read_members<'a>(cluster: impl Into<Fields<'a>>) -> Option<Vec<Preview>> {
-    let cluster = cluster.into();
+pub fn read_members(cluster: Fields<'_>) -> Option<Vec<Preview>> {
     if cluster.value().is_null() {
         return Some(Vec::new());
     }
@@ -231,8 +229,7 @@ fn read_tags(value: Fields<'_>) -> Vec<Tag> {
 }
 
 /// Reads a search anchor. Returns `None` if it has no usable `anchor_media_id`.
-pub fn read_anchor<'a>(anchor: impl Into<Fields<'a>>) -> Option<Anchor> {
-    let anchor = anchor.into();
+pub fn read_anchor(anchor: Fields<'_>) -> Option<Anchor> {
     Some(Anchor {
         media: required(anchor, &["anchor_media_id"])?,
         kind: parsed(anchor, "anchor_type").unwrap_or(AnchorKind::Upload),

@@ -93,15 +93,13 @@ pub mod column {
 }
 
 /// Reads the task that is returned when an export starts. A task without a status has not begun.
-pub fn read_started<'a>(task: impl Into<Fields<'a>>) -> Option<ExportTask> {
-    let task = task.into();
+pub fn read_started(task: Fields<'_>) -> Option<ExportTask> {
     Some(read_task(task, required(task, &["id"])?))
 }
 
 /// Reads the status of the task `id`, which the response may repeat. Returns `None` if the response is about another
 /// task.
-pub fn read_status<'a>(task: impl Into<Fields<'a>>, id: ExportTaskId) -> Option<ExportTask> {
-    let task = task.into();
+pub fn read_status(task: Fields<'_>, id: ExportTaskId) -> Option<ExportTask> {
     if !task.value().is_object() {
         task.note("status");
         return None;
@@ -117,8 +115,7 @@ pub fn read_status<'a>(task: impl Into<Fields<'a>>, id: ExportTaskId) -> Option<
 }
 
 /// Reads what the format of an export leaves out or changes.
-pub fn read_preview<'a>(preview: impl Into<Fields<'a>>) -> Option<ExportPreview> {
-    let preview = preview.into();
+pub fn read_preview(preview: Fields<'_>) -> Option<ExportPreview> {
     let media_count = preview.needed_count("media_count");
     let omissions = preview.get("omissions").and_then(Value::as_array);
     let omission = |it: &Value| {

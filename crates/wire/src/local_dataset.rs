@@ -134,8 +134,7 @@ impl From<PatternsBody> for PatternLists {
     }
 }
 
-pub fn read_local_dataset<'a>(local: impl Into<Fields<'a>>) -> Option<LocalDataset> {
-    let local = local.into();
+pub fn read_local_dataset(local: Fields<'_>) -> Option<LocalDataset> {
     Some(LocalDataset {
         folder_missing: needed_flag(local, "folder_missing")?,
         uploads: local.needed_count("uploads")?,
@@ -146,12 +145,11 @@ pub fn read_local_dataset<'a>(local: impl Into<Fields<'a>>) -> Option<LocalDatas
 }
 
 /// Reads the number of uploads that a removal has kept.
-pub fn read_removed<'a>(removed: impl Into<Fields<'a>>) -> Option<u64> {
-    removed.into().needed_count("uploads")
+pub fn read_removed(removed: Fields<'_>) -> Option<u64> {
+    removed.needed_count("uploads")
 }
 
-pub fn read_rescan<'a>(rescan: impl Into<Fields<'a>>) -> Option<RescanResult> {
-    let rescan = rescan.into();
+pub fn read_rescan(rescan: Fields<'_>) -> Option<RescanResult> {
     let is_indexing = needed_flag(rescan, "indexing")?;
     let keys = ["added", "changed", "removed"];
     let changes = match keys.map(|key| count(rescan, key)) {

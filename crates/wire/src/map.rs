@@ -64,8 +64,7 @@ fn read_coordinate(coordinate: i32) -> f32 {
 
 /// Reads a map. Returns `None` if a list cannot be read or has another length, because the entries of the lists belong
 /// together.
-pub fn read_map<'a>(map: impl Into<Fields<'a>>) -> Option<MediaMap> {
-    let map = map.into();
+pub fn read_map(map: Fields<'_>) -> Option<MediaMap> {
     let media = map.needed_count("media_count")?;
     let (ids, paths): (Vec<MediaId>, Vec<String>) =
         (column(map, "media_ids")?, column(map, "paths")?);

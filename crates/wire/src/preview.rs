@@ -390,8 +390,7 @@ pub fn read_region(value: &Value) -> Option<Region> {
 }
 
 /// Reads the position of a preview in a video. Returns `None` if the preview is not a frame.
-pub fn read_frame<'a>(preview: impl Into<Fields<'a>>) -> Option<VideoFrame> {
-    let preview = preview.into();
+pub fn read_frame(preview: Fields<'_>) -> Option<VideoFrame> {
     let seconds = seconds(preview, "frame_timestamp");
     let link = first_text(preview, &["video_uri"]).map(Link::new);
     if seconds.is_none() && link.is_none() && !is_frame_type(preview, "type") {
@@ -406,7 +405,7 @@ pub fn read_frame<'a>(preview: impl Into<Fields<'a>>) -> Option<VideoFrame> {
 }
 
 /// Reads the path or URI of the original. A URI loses its query, which may contain a signature.
-pub(crate) fn read_original_uri<'a>(preview: impl Into<Fields<'a>>) -> Option<SafeText> {
+pub(crate) fn read_original_uri(preview: Fields<'_>) -> Option<SafeText> {
     let raw = first_text(preview, &["original_uri"])?;
     let is_url = raw.contains("://");
     Some(SafeText::file_name(&if is_url { Link::new(raw).to_string() } else { raw }))
@@ -419,8 +418,10 @@ pub fn read_row_frame(row: &Value) -> Option<VideoFrame> {
     // The fields are in `properties`, or in the item itself.
     let info = info.map_or(row, |item| item.get("properties").unwrap_or(item));
     let name = first_text(info, &[column::VIDEO_NAME, "video_id"]);
-    let time = || seconds(info, column::FRAME_TIMESTAMP).or_else(|| seconds(info, "timestamp"));
-    if name.is_none() && !is_frame_type(row, column::MEDIA_TYPE) {
+    let time = || {
+        seconds(info.into(), column::FRAME_TIMESTAMP).or_else(|| seconds(info.into(), "timestamp"))
+    };
+    if name.is_none() && !is_frame_type(row.into(), column::MEDIA_TYPE) {
         return None;
     }
     let path = first_text(row, &[column::FILE_PATH]);
@@ -443,13 +444,13 @@ fn video_path(path: &str, frame_name: Option<&str>) -> Option<String> {
     (!video.is_empty()).then(|| video.to_owned())
 }
 
-fn is_frame_type<'a>(object: impl Into<Fields<'a>>, key: &str) -> bool {
+fn is_frame_type(object: Fields<'_>, key: &str) -> bool {
     let kind = text(object, key).unwrap_or_default();
     ["VIDEO", "VIDEO_FRAME"].iter().any(|frame| kind.eq_ignore_ascii_case(frame))
 }
 
-fn seconds<'a>(object: impl Into<Fields<'a>>, key: &str) -> Option<f64> {
-    object.into().read(key, as_seconds).filter(|seconds| *seconds >= 0.0)
+fn seconds(object: Fields<'_>, key: &str) -> Option<f64> {
+    object.read(key, as_seconds).filter(|seconds| *seconds >= 0.0)
 }
 
 /// Reads a time in seconds: a number, or text such as `7.5` or `00:00:07.500`.

@@ -182,8 +182,7 @@ pub fn schemas() -> [(&'static str, Value); 3] {
     [("TagEdit", edit), ("TagDefinition", definition), ("TagUndo", undo)]
 }
 
-pub fn read_tag_list<'a>(list: impl Into<Fields<'a>>) -> Option<DatasetTags> {
-    let list = list.into();
+pub fn read_tag_list(list: Fields<'_>) -> Option<DatasetTags> {
     let items = list.list("tags")?.iter().map(|item| list.element("tags", item));
     let tag = |item: Fields<'_>| {
         Some(DatasetTag {
@@ -200,8 +199,7 @@ pub fn read_tag_list<'a>(list: impl Into<Fields<'a>>) -> Option<DatasetTags> {
     })
 }
 
-pub fn read_tag_change<'a>(change: impl Into<Fields<'a>>) -> Option<TagChange> {
-    let change = change.into();
+pub fn read_tag_change(change: Fields<'_>) -> Option<TagChange> {
     Some(TagChange {
         id: parsed(change, "change_id"),
         changed: change.needed_count("changed")?,

@@ -251,12 +251,12 @@ fn change_command(line: &str, dataset: &Dataset, from: &Status, to: &Status) -> 
 mod tests {
     use super::*;
     use serde_json::json;
-    use tessera_wire::dataset::read_dataset;
+    use tessera_wire::{dataset::read_dataset, fields::Fields};
 
     fn dataset(status: &str) -> Dataset {
         let id = "ad48d250-0000-11f1-bfca-000000000001";
         let record = json!({ "id": id, "display_name": "x", "status_new": status });
-        read_dataset(&record).unwrap()
+        read_dataset(Fields::from(&record)).unwrap()
     }
 
     #[test]

@@ -11,6 +11,7 @@ use tessera_wire::{
     error_body::{ProblemBody, read_error_message},
     explore::{AnchorBody, ClusterBody, ExploreBody, MetadataBody, read_anchor, read_page},
     export::{ExportTaskBody, read_started, read_status},
+    fields::Fields,
     preview::{BoundingBoxBody, PreviewBody},
 };
 
@@ -56,15 +57,15 @@ pub fn parse(text: &str) -> Value {
 
 #[test]
 fn dataset_records_are_read() {
-    let ready = read_dataset(&parse(RECORD)).unwrap();
+    let ready = read_dataset(Fields::from(&parse(RECORD))).unwrap();
     assert_eq!((ready.id, ready.name.as_str()), (dataset(), "demo"));
     assert_eq!((ready.status, ready.status_is_legacy), (Status::Ready, false));
     assert_eq!((ready.n_images, ready.progress), (Some(26), Some(100)));
     assert_eq!(ready.created_at.unwrap().as_str(), "2025-04-24T07:44:46.136915");
-    let updating = read_dataset(&parse(UPDATING)).unwrap();
+    let updating = read_dataset(Fields::from(&parse(UPDATING))).unwrap();
     assert_eq!((updating.status, updating.n_videos), (Status::ReadOnly, Some(31)));
     let list = parse(&format!("[{RECORD},{UPDATING}]"));
-    let list = read_datasets(&list).unwrap();
+    let list = read_datasets(Fields::from(&list)).unwrap();
     assert_eq!((list.datasets.len(), list.unreadable), (2, 0));
 }
 
@@ -100,7 +101,7 @@ fn dataset_records_are_written() {
 
 #[test]
 fn a_recorded_page_is_read() {
-    let page = read_page(&parse(EXPLORE)).unwrap();
+    let page = read_page(Fields::from(&parse(EXPLORE))).unwrap();
     let [cluster] = page.clusters.as_slice() else { panic!("{page:?}") };
     assert_eq!((cluster.n_images, cluster.n_objects), (Some(85), None));
     assert_eq!(cluster.similarity_threshold.as_ref().unwrap().as_str(), "0");
@@ -192,13 +193,13 @@ fn a_page_is_written_as_the_document_says() {
 
 #[test]
 fn export_tasks_both_ways() {
-    let running = read_started(&parse(TASK)).unwrap();
+    let running = read_started(Fields::from(&parse(TASK))).unwrap();
     assert_eq!((running.id, running.state.as_str()), (task(), "INIT"));
     assert_eq!((running.progress, running.download), (Some(0), None));
-    let started = read_started(&json!({"id": task()})).unwrap();
+    let started = read_started(Fields::from(&json!({"id": task()}))).unwrap();
     assert_eq!((started.id, started.state.as_str()), (task(), "PENDING"));
     let done = json!({"status": "COMPLETED", "download_uri": "/cdn/x/y.zip"});
-    let done = read_status(&done, task()).unwrap();
+    let done = read_status(Fields::from(&done), task()).unwrap();
     assert_eq!(done.state, ExportState::Completed);
     assert_eq!(done.download.unwrap().expose(), "/cdn/x/y.zip");
     let body = ExportTaskBody {
@@ -222,7 +223,7 @@ fn export_tasks_both_ways() {
 
 #[test]
 fn anchors_and_problems_both_ways() {
-    let anchor = read_anchor(&parse(ANCHOR)).unwrap();
+    let anchor = read_anchor(Fields::from(&parse(ANCHOR))).unwrap();
     assert_eq!(anchor.kind, AnchorKind::Upload);
     let body =
         AnchorBody { anchor_media_id: anchor.media, anchor_type: AnchorKind::Upload.as_str() };

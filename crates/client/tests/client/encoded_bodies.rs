@@ -1,24 +1,15 @@
 //! Bodies that a storage or a proxy has encoded although nobody asked for it: gzip is decoded and never resumed by
 //! ranges, and any other encoding is named.
 
-use std::io::Write as _;
-
-use flate2::{Compression, write::GzEncoder};
-
 use crate::download_service::{
     DownloadFolder, archive, equal, fetches, part, serve, service, start_of, torn,
 };
+use crate::test_zip::gzip;
 use tessera_model::{DatasetList, FailureKind, Link};
 use tessera_testing::{
     clients::{hosted, without_pauses},
     scripted::{ReceivedRequest, Reply, ScriptedServer, head},
 };
-
-fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap()
-}
 
 fn encoded(bytes: &[u8], encoding: &str) -> Reply {
     Reply::new(200, &[("etag", "\"v1\""), ("content-encoding", encoding)], bytes)
@@ -29,7 +20,8 @@ async fn a_compressed_archive_is_decoded() {
     let bytes = archive();
     let whole = gzip(&bytes);
     let (one, two) = bytes.split_at(1_000);
-    for body in [whole, [gzip(one), gzip(two)].concat()] {
+    let padded = [gzip(one), vec![0; 3], gzip(two), vec![0; 5_000]].concat();
+    for body in [whole, [gzip(one), gzip(two)].concat(), padded] {
         // An object that was uploaded compressed may have no header, so that its own bytes have to show it.
         for header in ["gzip", "identity"] {
             let body = body.clone();
@@ -40,6 +32,14 @@ async fn a_compressed_archive_is_decoded() {
             assert_eq!(fetches(&server)[0].header("accept-encoding"), Some("identity"));
         }
     }
+}
+
+#[tokio::test]
+async fn other_bytes_after_a_compressed_archive_are_damage() {
+    let body = [gzip(&archive()), b"\0more".to_vec()].concat();
+    let server = service(move |_, _| encoded(&body, "gzip")).await;
+    let failure = DownloadFolder::new().download(&server).await.unwrap_err().to_string();
+    assert!(failure.contains("the compressed response is damaged"), "{failure}");
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! TLS: files of trusted certificates. Services that cannot prove their identity, or only speak old versions, are
 //! refused after one attempt.
 
-use std::{env, fs, process::Command};
+use std::fs;
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 
@@ -17,10 +17,14 @@ use tokio_rustls::{
     server::TlsStream,
 };
 
-use crate::tls_service::{TlsService, client, client_trusting};
 use tessera_client::CertificateAuthorities;
 use tessera_model::{DatasetList, FailureKind};
-use tessera_testing::certificates::{Authority, self_signed};
+use tessera_testing::{
+    certificates::{Authority, self_signed},
+    tls_service::{
+        self, TlsService, client, client_trusting, passes_where_system_trusts, port_of_environment,
+    },
+};
 
 #[test]
 fn invalid_certificate_files_are_reported_by_name() {
@@ -133,20 +137,18 @@ async fn a_certificate_that_the_user_names_is_accepted_for_its_service() {
         ),
     ] {
         let service = TlsService::start_tls(config, answer).await;
-        let failure = crate::tls_service::client(service.port, authorities).list_datasets().await;
+        let failure = tls_service::client(service.port, authorities).list_datasets().await;
         let text = failure.unwrap_err().to_string();
         assert!(text.contains(cause) && text.contains(remedy), "{text}");
         assert!(!text.contains("clock"), "{text}");
     }
 }
 
-const PORT_VARIABLE: &str = "TESSERA_TEST_PORT";
-
 /// Lists the datasets of the service at the port that the environment names, if it names one.
 #[tokio::test]
 async fn the_service_of_the_environment_is_listed() {
-    let Ok(port) = env::var(PORT_VARIABLE) else { return };
-    let client = client(port.parse().unwrap(), CertificateAuthorities::default());
+    let Some(port) = port_of_environment() else { return };
+    let client = client(port, CertificateAuthorities::default());
     assert_eq!(client.list_datasets().await, Ok(DatasetList::default()));
 }
 
@@ -156,14 +158,9 @@ async fn a_certificate_of_the_system_is_accepted_for_its_service() {
     let service = TlsService::start_tls(config, answer).await;
     let (_, other) = self_signed("localhost");
     for (file, is_accepted) in [(&file, true), (&other, false)] {
-        // Variables are read once for a process, so the client is another process.
-        let mut child = Command::new(env::current_exe().unwrap());
-        child.args(["--exact", "encryption::the_service_of_the_environment_is_listed"]);
-        child.env("SSL_CERT_FILE", file.path()).env(PORT_VARIABLE, service.port.to_string());
-        let listed = tokio::task::spawn_blocking(move || child.output().unwrap()).await.unwrap();
-        let output = String::from_utf8_lossy(&listed.stdout);
-        assert!(output.contains("running 1 test"), "{output}");
-        assert_eq!(listed.status.success(), is_accepted, "{output}");
+        let test = "encryption::the_service_of_the_environment_is_listed";
+        let passes = passes_where_system_trusts(file.path(), test, service.port).await;
+        assert_eq!(passes, is_accepted);
     }
 }
 

@@ -15,7 +15,7 @@ use tessera_model::{DatasetList, FailureKind};
 use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
 
-use crate::tls_service::{TlsService, client_trusting};
+use tessera_testing::tls_service::{TlsService, client_trusting};
 use tessera_testing::{
     certificates::Authority,
     clients::{dataset, without_pauses},

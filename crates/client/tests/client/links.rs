@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use crate::tls_service::TlsService;
 use tessera_client::{AuthMethod, BaseUrl, Client, Credentials, PictureKey, ServiceConfig};
 use tessera_model::{FailureKind, Link};
+use tessera_testing::tls_service::TlsService;
 use tessera_testing::{
     certificates::self_signed,
     clients::{dataset, hosted, without_pauses},

@@ -31,6 +31,5 @@ mod responses;
 mod retry_table;
 mod settings;
 mod test_zip;
-mod tls_service;
 mod tokens;
 mod uploads;

@@ -6,6 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use crate::test_zip::gzip;
 use glob::Pattern;
 use tessera_client::{LocalFiles, files_to_send, preflight};
 use tessera_model::{Failure, MediaSource, Preflight};
@@ -26,12 +27,6 @@ fn tarball() -> Vec<u8> {
     tar.into_inner().unwrap()
 }
 
-fn gz(bytes: &[u8]) -> Vec<u8> {
-    let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    gz.write_all(bytes).unwrap();
-    gz.finish().unwrap()
-}
-
 fn zipped_with(name: &str) -> Vec<u8> {
     let mut zip = ZipWriter::new(io::Cursor::new(Vec::new()));
     zip.start_file(name, SimpleFileOptions::default()).unwrap();
@@ -47,7 +42,7 @@ fn archives_are_checked_before_sending() {
         fs::write(&path, bytes).unwrap();
         check_archive(&path)
     };
-    for (name, bytes) in [("x.tar", tarball()), ("x.tar.gz", gz(&tarball()))] {
+    for (name, bytes) in [("x.tar", tarball()), ("x.tar.gz", gzip(&tarball()))] {
         let packed = check(name, &bytes).unwrap_or_else(|reason| panic!("{name}: {reason}"));
         assert_eq!((packed.images, packed.videos, packed.skipped), (1, 1, 1), "{name}");
         assert!(packed.warnings.is_empty());
@@ -56,7 +51,7 @@ fn archives_are_checked_before_sending() {
     let xz = include_bytes!("../../../service/tests/contract/components/archives/plain.tar.xz");
     let zst = include_bytes!("../../../service/tests/contract/components/archives/plain.tar.zst");
     for (name, bytes, suffix) in [
-        ("x.TGZ", &gz(&tarball())[..], ".tgz"),
+        ("x.TGZ", &gzip(&tarball())[..], ".tgz"),
         ("x.tar.xz", &xz[..], ".tar.xz"),
         ("x.tar.zst", &zst[..], ".tar.zst"),
     ] {
@@ -87,7 +82,7 @@ fn invalid_archives_are_rejected_immediately() {
     let corpus = [
         ("html.zip", text.clone()),
         ("tar.zip", tar.clone()),
-        ("gz.zip", gz(&tar)),
+        ("gz.zip", gzip(&tar)),
         ("empty.zip", Vec::new()),
         ("cut.zip", zip[..zip.len() / 2].to_vec()),
         ("locked.zip", locked(zip.clone())),
@@ -96,18 +91,18 @@ fn invalid_archives_are_rejected_immediately() {
         ("nothing.zip", nothing),
         ("html.tar", text.clone()),
         ("zip.tar", zip),
-        ("gz.tar", gz(&tar)),
+        ("gz.tar", gzip(&tar)),
         ("empty.tar", Vec::new()),
         ("cut.tar", tar[..700].to_vec()),
         ("sum.tar", wrong_sum),
         ("zeros.tar", vec![0; 1_024]),
         ("html.tar.gz", text.clone()),
-        ("text.tar.gz", gz(&text)),
+        ("text.tar.gz", gzip(&text)),
         ("tar.tar.gz", tar.clone()),
-        ("cut.tar.gz", gz(&tar)[..20].to_vec()),
-        ("empty.tgz", gz(b"")),
+        ("cut.tar.gz", gzip(&tar)[..20].to_vec()),
+        ("empty.tgz", gzip(b"")),
         ("tar.tar.xz", tar.clone()),
-        ("gz.tar.zst", gz(&tar)),
+        ("gz.tar.zst", gzip(&tar)),
         ("empty.tar.zst", Vec::new()),
     ];
     let folder = tempfile::tempdir().unwrap();

@@ -2,6 +2,12 @@
 
 use std::io::Write as _;
 
+pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
 #[derive(Clone)]
 pub(crate) struct ZipMember {
     pub name: Vec<u8>,

@@ -170,9 +170,8 @@ fn unpack_tar(
     file: Box<dyn SourceFile>,
     unpacker: &mut Unpacker,
 ) -> Result<(), MemberError> {
-    let (file, meter) = MeteredReader::new(file);
-    let mut content = tar_content(kind, file);
-    unpack_tar_members(&mut content, &|| meter.bytes_read.get(), unpacker)
+    let file = MeteredReader::counting(file, &unpacker.packed);
+    unpack_tar_members(&mut tar_content(kind, file), unpacker)
 }
 
 /// Returns the unpacked bytes of a tar archive.
@@ -194,32 +193,27 @@ fn is_tar_header(head: &[u8]) -> bool {
     block.iter().all(|&byte| byte == 0) || header.cksum().is_ok_and(|stored| stored == expected)
 }
 
-/// Unpacks the members of a tar archive. `packed_bytes` returns the number of compressed bytes read so far.
-fn unpack_tar_members(
-    content: &mut dyn Read,
-    packed_bytes: &dyn Fn() -> u64,
-    unpacker: &mut Unpacker,
-) -> Result<(), MemberError> {
+fn unpack_tar_members(content: &mut dyn Read, unpacker: &mut Unpacker) -> Result<(), MemberError> {
     // A damaged archive inside an archive is a faulty member of it.
     let is_nested = unpacker.is_in_nested_archive();
     let stopped =
         |why| if is_nested { MemberError::SkipMember(why) } else { MemberError::StopArchive(why) };
     let damaged = |cause: io::Error| stopped(damage_reason(&cause));
-    let (content, bound) = MeteredReader::new(content);
+    let (content, allowed) = MeteredReader::limited(content);
     let mut archive = Archive::new(content);
     let mut entries = archive.entries().map_err(damaged)?;
     loop {
         // The limit applies to names, which are read into memory as a whole.
-        bound.bytes_allowed.set(MAX_HEADER_BYTES);
+        allowed.set(MAX_HEADER_BYTES);
         let Some(entry) = entries.next() else { return Ok(()) };
         let mut entry = entry.map_err(damaged)?;
-        bound.bytes_allowed.set(u64::MAX);
-        unpacker.begin_member(packed_bytes())?;
+        allowed.set(u64::MAX);
+        unpacker.begin_member()?;
         let name = unmarked_name(&entry.path_bytes());
-        let end = unpack_tar_member(&mut entry, &name, packed_bytes, unpacker);
+        let end = unpack_tar_member(&mut entry, &name, unpacker);
         unpacker.record_member(&name, end)?;
         // Skipped content is read here, because the limits apply to it too.
-        let rest = unpacker.copy_limited(&mut entry, &mut io::sink(), u64::MAX, packed_bytes);
+        let rest = unpacker.copy_limited(&mut entry, &mut io::sink(), u64::MAX);
         rest.map_err(|error| match error {
             MemberError::SkipMember(why) => stopped(why),
             error => error,
@@ -230,7 +224,6 @@ fn unpack_tar_members(
 fn unpack_tar_member(
     entry: &mut Entry<impl Read>,
     name: &str,
-    packed_bytes: &dyn Fn() -> u64,
     unpacker: &mut Unpacker,
 ) -> Result<(), MemberError> {
     match entry.header().entry_type() {
@@ -238,32 +231,32 @@ fn unpack_tar_member(
         EntryType::Symlink => return Err(MemberError::SkipMember(LINK)),
         EntryType::Link => {
             let earlier = entry.link_name_bytes().map(|name| unmarked_name(&name));
-            return unpacker.write_link(name, &earlier.unwrap_or_default(), packed_bytes);
+            return unpacker.write_link(name, &earlier.unwrap_or_default());
         }
         EntryType::Regular | EntryType::Continuous | EntryType::GNUSparse => {}
         _ => return Err(MemberError::SkipMember("not a regular file")),
     }
     let size = entry.size();
-    unpack_file(entry, (name, size), packed_bytes, unpacker)
+    unpack_file(entry, name, size, unpacker)
 }
 
 /// Unpacks a member that is a file, given with its name and size. A tar archive is unpacked into a folder of its name.
 fn unpack_file(
     content: &mut dyn Read,
-    (name, size): (&str, u64),
-    packed_bytes: &dyn Fn() -> u64,
+    name: &str,
+    size: u64,
     unpacker: &mut Unpacker,
 ) -> Result<(), MemberError> {
     let nested = ArchiveKind::from_name(name).filter(|kind| *kind != ArchiveKind::Zip);
     let Some(kind) = nested.filter(|_| !unpacker.is_in_nested_archive()) else {
-        return unpacker.write_member(name, size, content, packed_bytes);
+        return unpacker.write_member(name, size, content);
     };
     unpacker.begin_nested_archive(name)?;
-    let end = unpack_tar_members(&mut tar_content(kind, &mut *content), packed_bytes, unpacker);
+    let end = unpack_tar_members(&mut tar_content(kind, &mut *content), unpacker);
     unpacker.end_nested_archive();
     end?;
     // The checksum of a member is verified when its end is reached.
-    unpacker.copy_limited(content, &mut io::sink(), u64::MAX, packed_bytes).map(drop)
+    unpacker.copy_limited(content, &mut io::sink(), u64::MAX).map(drop)
 }
 
 fn unpack_zip(
@@ -278,17 +271,17 @@ fn unpack_zip(
     };
     let mut contents = BufReader::new(file);
     let damaged = |_| MemberError::StopArchive("its directory is damaged");
-    let mut packed = 0_u64;
     for entry in directory.files().map_err(damaged)? {
-        unpacker.begin_member(packed)?;
+        unpacker.begin_member()?;
         let entry = entry.map_err(damaged)?;
-        packed = packed.saturating_add(entry.compressed_size());
+        let packed = unpacker.packed.get().saturating_add(entry.compressed_size());
+        unpacker.packed.set(packed);
         if packed > size {
             // Overlapping members add up to more than the size of the file.
             return Err(MemberError::StopArchive("its members overlap (decompression bomb)"));
         }
         let name = zip_name(&entry);
-        let end = unpack_zip_member(entry, &name, packed, &mut contents, unpacker);
+        let end = unpack_zip_member(entry, &name, &mut contents, unpacker);
         unpacker.record_member(&name, end)?;
     }
     Ok(())
@@ -297,7 +290,6 @@ fn unpack_zip(
 fn unpack_zip_member(
     entry: ZipFileEntry<'static>,
     name: &str,
-    packed: u64,
     contents: &mut ZipContents,
     unpacker: &mut Unpacker,
 ) -> Result<(), MemberError> {
@@ -316,7 +308,7 @@ fn unpack_zip_member(
     }
     let size = entry.size();
     let mut content = open_member(entry, contents)?;
-    unpack_file(&mut content, (name, size), &|| packed, unpacker)
+    unpack_file(&mut content, name, size, unpacker)
 }
 
 /// Unpacks members sequentially, for a truncated archive, which has no central directory.
@@ -324,52 +316,52 @@ fn unpack_without_directory(
     file: Box<dyn SourceFile>,
     unpacker: &mut Unpacker,
 ) -> Result<(), MemberError> {
-    let (mut file, meter) = MeteredReader::new(BufReader::new(file));
+    let mut file = MeteredReader::counting(BufReader::new(file), &unpacker.packed);
     while let Ok(Some(mut content)) = read_zipfile_from_stream(&mut file) {
-        unpacker.begin_member(meter.bytes_read.get())?;
+        unpacker.begin_member()?;
         let name = unmarked_name(content.name_raw());
         if content.is_dir() {
             continue;
         }
         let size = content.size();
-        let packed_bytes = || meter.bytes_read.get();
-        let end = unpack_file(&mut content, (&name, size), &packed_bytes, unpacker);
+        let end = unpack_file(&mut content, &name, size, unpacker);
         unpacker.record_member(&name, end)?;
     }
     Err(MemberError::StopArchive("it is truncated"))
 }
 
-#[derive(Debug)]
-struct ReadMeter {
-    bytes_read: Cell<u64>,
-    /// The number of bytes that may still be read.
-    bytes_allowed: Cell<u64>,
-}
-
 struct MeteredReader<R> {
     inner: R,
-    meter: Rc<ReadMeter>,
+    bytes_read: Rc<Cell<u64>>,
+    /// The number of bytes that may still be read.
+    bytes_allowed: Rc<Cell<u64>>,
 }
 
 impl<R> MeteredReader<R> {
-    /// Returns a reader without a limit, and its counter.
-    pub fn new(inner: R) -> (Self, Rc<ReadMeter>) {
-        let meter =
-            Rc::new(ReadMeter { bytes_read: Cell::new(0), bytes_allowed: Cell::new(u64::MAX) });
-        (Self { inner, meter: meter.clone() }, meter)
+    /// Returns a reader without a limit, which adds to a counter.
+    fn counting(inner: R, bytes_read: &Rc<Cell<u64>>) -> Self {
+        let bytes_allowed = Rc::new(Cell::new(u64::MAX));
+        Self { inner, bytes_read: bytes_read.clone(), bytes_allowed }
+    }
+
+    /// Returns a reader with a limit, which the caller sets.
+    fn limited(inner: R) -> (Self, Rc<Cell<u64>>) {
+        let reader = Self::counting(inner, &Rc::default());
+        let allowed = reader.bytes_allowed.clone();
+        (reader, allowed)
     }
 }
 
 impl<R: Read> Read for MeteredReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let left = usize::try_from(self.meter.bytes_allowed.get()).unwrap_or(usize::MAX);
+        let left = usize::try_from(self.bytes_allowed.get()).unwrap_or(usize::MAX);
         if left == 0 && !buffer.is_empty() {
             return Err(io::Error::other("read limit exceeded"));
         }
         let limit = buffer.len().min(left);
         let length = self.inner.read(&mut buffer[..limit])?;
-        self.meter.bytes_read.set(self.meter.bytes_read.get() + length as u64);
-        self.meter.bytes_allowed.set(self.meter.bytes_allowed.get() - length as u64);
+        self.bytes_read.set(self.bytes_read.get() + length as u64);
+        self.bytes_allowed.set(self.bytes_allowed.get() - length as u64);
         Ok(length)
     }
 }

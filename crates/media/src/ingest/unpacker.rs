@@ -2,10 +2,12 @@
 //! claims.
 
 use std::{
+    cell::Cell,
     collections::HashMap,
     fs::File,
     io::{self, ErrorKind, Read, Write},
     path::{Path, PathBuf},
+    rc::Rc,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -140,6 +142,8 @@ pub(crate) struct Unpacker<'a> {
     source_failure: SourceFailure,
     cancelled: &'a AtomicBool,
     members: usize,
+    /// The number of compressed bytes that were read so far.
+    pub packed: Rc<Cell<u64>>,
     /// The number of compressed bytes that were read before the current member.
     packed_before: u64,
     /// The number of bytes that were decompressed before the current member, whether they were written or not.
@@ -165,6 +169,7 @@ impl<'a> Unpacker<'a> {
             source_failure,
             cancelled,
             members: 0,
+            packed: Rc::default(),
             packed_before: 0,
             unpacked_before: 0,
             nested_folder: None,
@@ -184,8 +189,8 @@ impl<'a> Unpacker<'a> {
         Ok(self.report)
     }
 
-    /// Starts the next member, which follows `packed_bytes` compressed bytes.
-    pub(crate) fn begin_member(&mut self, packed_bytes: u64) -> Result<(), MemberError> {
+    /// Starts the next member.
+    pub(crate) fn begin_member(&mut self) -> Result<(), MemberError> {
         self.check_cancelled()?;
         if self.members == self.limits.max_members {
             return Err(MemberError::StopArchive("it has too many members"));
@@ -193,7 +198,7 @@ impl<'a> Unpacker<'a> {
         self.members += 1;
         // Everything in a nested archive together is compared with the size of this archive.
         if self.nested_folder.is_none() {
-            self.packed_before = packed_bytes;
+            self.packed_before = self.packed.get();
         }
         Ok(())
     }
@@ -236,13 +241,11 @@ impl<'a> Unpacker<'a> {
         }
     }
 
-    /// Writes a member. `packed_bytes` returns the number of compressed bytes read so far.
     pub(crate) fn write_member(
         &mut self,
         name: &str,
         size: u64,
         content: &mut dyn Read,
-        packed_bytes: impl Fn() -> u64,
     ) -> Result<(), MemberError> {
         let path = self.member_path(name)?;
         let kind = FileKind::from_name(name);
@@ -264,12 +267,7 @@ impl<'a> Unpacker<'a> {
             _ => cause.into(),
         })?;
         let mut file = ClaimedFile::new(file, self.limits.disk.claim_in(self.target.disk()));
-        let end = match self.copy_limited(
-            &mut head.chain(content),
-            &mut file,
-            largest.min(room),
-            packed_bytes,
-        ) {
+        let end = match self.copy_limited(&mut head.chain(content), &mut file, largest.min(room)) {
             Ok(CopyOutcome::Complete(bytes)) if bytes == size => {
                 self.target.keep(&unique, file.file)?;
                 self.report.files += 1;
@@ -289,19 +287,15 @@ impl<'a> Unpacker<'a> {
     }
 
     /// Writes a member that is a hard link to an earlier member as a copy of the earlier one.
-    pub(crate) fn write_link(
-        &mut self,
-        name: &str,
-        earlier: &str,
-        packed_bytes: impl Fn() -> u64,
-    ) -> Result<(), MemberError> {
+    pub(crate) fn write_link(&mut self, name: &str, earlier: &str) -> Result<(), MemberError> {
         let path = self.member_path(earlier).map_err(|_| MemberError::SkipMember(LINK))?;
         let file = self.target.open(self.renamed.get(&path).unwrap_or(&path));
         let mut file = file.map_err(|_| MemberError::SkipMember(LINK))?;
         let (length, unpacked_before) = (file.length()?, self.unpacked_before);
         // A copy takes no compressed bytes, so it does not count for the ratio. The total size limits the copies.
-        let written =
-            self.write_member(name, length, &mut file, || packed_bytes().saturating_add(length));
+        let packed = self.packed.replace(self.packed.get().saturating_add(length));
+        let written = self.write_member(name, length, &mut file);
+        self.packed.set(packed);
         self.unpacked_before = unpacked_before;
         written
     }
@@ -312,7 +306,6 @@ impl<'a> Unpacker<'a> {
         content: &mut dyn Read,
         out: &mut impl Write,
         limit: u64,
-        packed_bytes: impl Fn() -> u64,
     ) -> Result<CopyOutcome, MemberError> {
         let mut block = vec![0; COPY_BUFFER_SIZE];
         let mut bytes = 0;
@@ -326,7 +319,7 @@ impl<'a> Unpacker<'a> {
             };
             bytes += length as u64;
             self.unpacked_before += length as u64;
-            let packed = packed_bytes();
+            let packed = self.packed.get();
             if self.is_bomb(bytes, packed - self.packed_before)
                 || self.is_bomb(self.unpacked_before, packed)
             {

@@ -18,6 +18,7 @@ use tessera_model::ExportTaskId;
 
 use super::{
     ObjectBody, ObjectEntry, ObjectStorage, PathRoot, StorageError, StorageSettings,
+    bucket_client::BucketClient,
     error::StorageAttemptError,
     object_uri::{CloudService, ObjectUri, is_addressable_key},
 };
@@ -82,12 +83,24 @@ impl BucketFolder {
 
     pub async fn put(&self, name: &str, bytes: Bytes) -> Result<(), StorageError> {
         let path = &self.path(name)?;
-        let put = || async {
-            let store = self.storage.bucket(&self.folder.bucket).await?;
+        let bytes = &bytes;
+        self.request(|store| async move {
             store.put(path, bytes.clone().into()).await?;
             Ok(())
-        };
-        self.storage.retry_policy.run(put).await
+        })
+        .await
+    }
+
+    /// Sends a request to the bucket, and repeats it if it fails for a time.
+    pub(super) async fn request<T, F>(
+        &self,
+        send: impl Fn(Arc<dyn BucketClient>) -> F,
+    ) -> Result<T, StorageError>
+    where
+        F: Future<Output = Result<T, StorageAttemptError>>,
+    {
+        let attempt = || async { send(self.storage.bucket(&self.folder.bucket).await?).await };
+        self.storage.retry_policy.run(attempt).await
     }
 
     async fn upload_with(
@@ -98,12 +111,10 @@ impl BucketFolder {
         proceed: impl FnMut(u64) -> bool,
     ) -> Result<bool, StorageError> {
         let path = &self.path(name)?;
-        let retry = self.storage.retry_policy;
-        let begin = || async {
-            let store = self.storage.bucket(&self.folder.bucket).await?;
+        let begin = |store: Arc<dyn BucketClient>| async move {
             Ok(store.create_multipart_opts(path, options.clone()).await?)
         };
-        let upload = retry.run(begin).await?;
+        let upload = self.request(begin).await?;
         let end = match self.upload_parts(path, &upload, file, proceed).await {
             Ok(Some(parts)) => self.complete(path, &upload, parts, file).await.map(|()| true),
             Ok(None) => Ok(false),
@@ -135,11 +146,10 @@ impl BucketFolder {
             }
             sent += part.len() as u64;
             let (part, number) = (&Bytes::from(part), parts.len());
-            let put = || async {
-                let store = self.storage.bucket(&self.folder.bucket).await?;
+            let put = |store: Arc<dyn BucketClient>| async move {
                 Ok(store.put_part(path, upload, number, part.clone().into()).await?)
             };
-            parts.push(self.storage.retry_policy.run(put).await?);
+            parts.push(self.request(put).await?);
             if !proceed(sent) {
                 return Ok(None);
             }
@@ -153,9 +163,8 @@ impl BucketFolder {
         parts: Vec<PartId>,
         file: &File,
     ) -> Result<(), StorageError> {
-        let length = file.metadata()?.len();
-        let complete = || async {
-            let store = self.storage.bucket(&self.folder.bucket).await?;
+        let (length, parts) = (file.metadata()?.len(), &parts);
+        let complete = |store: Arc<dyn BucketClient>| async move {
             match store.complete_multipart(path, upload, parts.clone()).await {
                 Ok(_) => Ok(()),
                 // If the object exists with this size, an earlier attempt succeeded and its response was lost.
@@ -165,33 +174,25 @@ impl BucketFolder {
                 Err(error) => Err(StorageAttemptError::from(error)),
             }
         };
-        self.storage.retry_policy.run(complete).await
+        self.request(complete).await
     }
 
     /// Deletes an object. Deleting an object that does not exist succeeds, which S3 reports but other services do not.
     pub async fn delete(&self, name: &str) -> Result<(), StorageError> {
         let path = &self.path(name)?;
-        let delete = || async {
-            let store = self.storage.bucket(&self.folder.bucket).await?;
-            match store.delete(path).await.map_err(StorageAttemptError::from) {
-                Err(StorageAttemptError { error: StorageError::Missing, .. }) => Ok(()),
-                result => result,
-            }
-        };
-        self.storage.retry_policy.run(delete).await
+        self.request(|store| async move { unless_missing(store.delete(path).await) }).await
     }
 
     /// Returns a link to an object that works without credentials.
     pub async fn signed_link(&self, name: &str) -> Result<Url, StorageError> {
         let path = &self.path(name)?;
-        let sign = || async {
-            let store = self.storage.bucket(&self.folder.bucket).await?;
+        let sign = |store: Arc<dyn BucketClient>| async move {
             let link = store.signed_url(Method::GET, path, LINK_LIFETIME).await;
             Ok(link.map_err(|_| {
                 StorageError::service("the credentials of this deployment cannot sign links")
             })?)
         };
-        self.storage.retry_policy.run(sign).await
+        self.request(sign).await
     }
 
     pub fn path(&self, name: &str) -> Result<Path, StorageError> {
@@ -211,6 +212,14 @@ impl BucketFolder {
             (Attribute::CacheControl, "private, no-store".to_owned()),
         ];
         Attributes::from_iter(attributes).into()
+    }
+}
+
+/// Accepts that what is to be removed does not exist.
+pub(super) fn unless_missing(removed: object_store::Result<()>) -> Result<(), StorageAttemptError> {
+    match removed.map_err(StorageAttemptError::from) {
+        Err(StorageAttemptError { error: StorageError::Missing, .. }) => Ok(()),
+        result => result,
     }
 }
 

@@ -1,7 +1,10 @@
 //! Finds and removes what interrupted uploads leave in a bucket: files that belong to no dataset, and parts, which no
 //! listing of objects contains. Both take up space.
 
-use std::time::{Duration, SystemTime};
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
 use bytes::Bytes;
 use object_store::{MultipartId, path::Path, signer::SignedUrlOptions};
@@ -11,8 +14,8 @@ use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use uuid::Uuid;
 
 use super::{
-    BucketFolder, CloudService, StorageError,
-    error::{StorageAttemptError, not_object_storage},
+    BucketFolder, CloudService, StorageError, bucket_client::BucketClient,
+    bucket_folder::unless_missing, error::not_object_storage,
 };
 
 /// The age at which an upload counts as interrupted. A younger upload may belong to a process that is still running.
@@ -87,14 +90,10 @@ impl BucketFolder {
     /// Removes the parts of an incomplete object, unless another process has removed them.
     pub async fn abort(&self, incomplete: &IncompleteObject) -> Result<(), StorageError> {
         let path = &self.path(&incomplete.name)?;
-        let abort = || async {
-            let store = self.storage.bucket(&self.folder.bucket).await?;
-            match store.abort_multipart(path, &incomplete.id).await.map_err(Into::into) {
-                Err(StorageAttemptError { error: StorageError::Missing, .. }) => Ok(()),
-                result => result,
-            }
+        let abort = |store: Arc<dyn BucketClient>| async move {
+            unless_missing(store.abort_multipart(path, &incomplete.id).await)
         };
-        self.storage.retry_policy.run(abort).await
+        self.request(abort).await
     }
 
     /// Requests a page of incomplete objects. The library has no function for this request, but signs it.
@@ -108,15 +107,15 @@ impl BucketFolder {
         let query = query.into_iter().chain(marker.into_iter().flatten());
         let query = SignedUrlOptions::new().with_query(query);
         let unsigned = |_| StorageError::service("the credentials cannot sign this request");
-        let list = || async {
-            let bucket = &self.folder.bucket;
-            let store = self.storage.bucket(bucket).await?;
+        let query = &query;
+        let list = |store: Arc<dyn BucketClient>| async move {
             let root = Path::default();
-            let signed = store.signed_url_opts(Method::GET, &root, REQUEST_LIFETIME, &query).await;
-            let page = self.storage.get_text(bucket, &signed.map_err(unsigned)?).await?;
+            let signed = store.signed_url_opts(Method::GET, &root, REQUEST_LIFETIME, query).await;
+            let signed = signed.map_err(unsigned)?;
+            let page = self.storage.get_text(&self.folder.bucket, &signed).await?;
             read_page(&page, base).ok_or_else(not_object_storage)
         };
-        self.storage.retry_policy.run(list).await
+        self.request(list).await
     }
 }
 

@@ -18,6 +18,7 @@ use object_store::{
     path::Path,
 };
 use reqwest::{Client, ClientBuilder, Url, redirect, retry};
+use tessera_crypto::{ClientConfig, system_tls_config};
 use tessera_proxy::is_loopback;
 use tokio::time::{sleep, timeout};
 
@@ -46,8 +47,11 @@ pub(crate) struct StorageClient {
 
 impl StorageClient {
     pub fn new(settings: &StorageSettings, read_timeout: Duration) -> Result<Self, StorageError> {
-        let client = http_client(settings, |builder| builder.read_timeout(read_timeout))?;
-        let uploader = http_client(settings, |builder| builder)?;
+        let is_encrypted = settings.endpoints().all(|endpoint| endpoint.scheme() == "https");
+        let encryption = system_tls_config(is_encrypted).map_err(StorageError::service)?;
+        let builder = || client_builder(settings, encryption.clone());
+        let client = build(builder()?.read_timeout(read_timeout))?;
+        let uploader = build(builder()?)?;
         Ok(Self { client, uploader, read_timeout })
     }
 
@@ -185,12 +189,12 @@ impl ObjectStorage {
     }
 }
 
-fn http_client(
+fn client_builder(
     settings: &StorageSettings,
-    limited: impl FnOnce(ClientBuilder) -> ClientBuilder,
-) -> Result<Client, StorageError> {
-    tessera_crypto::install();
-    let builder = limited(Client::builder())
+    encryption: ClientConfig,
+) -> Result<ClientBuilder, StorageError> {
+    let builder = Client::builder()
+        .tls_backend_preconfigured(encryption)
         .user_agent(concat!("tessera/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(CONNECT_TIMEOUT)
         .tcp_nodelay(true)
@@ -201,11 +205,13 @@ fn http_client(
         .redirect(redirect::Policy::none())
         .retry(retry::never());
     let loopback = settings.endpoints().any(|endpoint| is_loopback(&endpoint));
-    let builder = if loopback {
-        builder.no_proxy()
-    } else {
-        tessera_proxy::use_proxies(builder).map_err(StorageError::service)?
-    };
+    if loopback {
+        return Ok(builder.no_proxy());
+    }
+    tessera_proxy::use_proxies(builder).map_err(StorageError::service)
+}
+
+fn build(builder: ClientBuilder) -> Result<Client, StorageError> {
     let failed = |_| StorageError::service("the client for object storage cannot start");
     builder.build().map_err(failed)
 }

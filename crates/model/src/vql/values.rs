@@ -22,8 +22,7 @@ impl Fraction {
     }
 
     pub(super) fn for_field(field: &'static str, value: f64) -> Result<Self, InvalidField> {
-        let invalid = || InvalidField::new(field, "must be a number from 0.0 to 1.0");
-        Self::new(value).ok_or_else(invalid)
+        Self::try_from(value).map_err(|reason| InvalidField::new(field, reason))
     }
 }
 

@@ -1,26 +1,9 @@
-use uuid::Uuid;
-
-use tessera_model::{AdditionJob, DatasetId};
+use crate::dataset::record;
+use tessera_model::AdditionJob;
 use tessera_model::{task_tracker::*, *};
 
 fn dataset(status: &str, images: u64) -> Dataset {
-    Dataset {
-        id: DatasetId(Uuid::nil()),
-        name: SafeText::name("x"),
-        status: Status::parse(status),
-        status_is_legacy: false,
-        legacy_status: None,
-        progress: Some(50),
-        owner: None,
-        created_at: None,
-        updated_at: None,
-        n_images: Some(images),
-        n_videos: None,
-        n_frames: None,
-        n_objects: None,
-        error: None,
-        folder_missing: false,
-    }
+    Dataset { progress: Some(50), ..record(status, Some(images)) }
 }
 
 fn addition(auto_reindex: bool) -> JobKind {

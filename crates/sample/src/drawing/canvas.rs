@@ -176,11 +176,12 @@ impl Canvas {
         self.map_pixels(0.0..self.w, top..self.h, |x, y, _| map(x, y, &source));
     }
 
-    pub fn vertical_gradient(&mut self, stops: &[Rgb], top: f32, bottom: f32) {
+    /// Fills the canvas with a gradient from the top to `bottom`.
+    pub fn vertical_gradient(&mut self, stops: &[Rgb], bottom: f32) {
         let (mut row, mut color) = (usize::MAX, BLACK);
         self.map_pixels(0.0..self.w, 0.0..self.h, |_, y, _| {
             if y as usize != row {
-                (row, color) = (y as usize, gradient(stops, (y - top) / (bottom - top)));
+                (row, color) = (y as usize, gradient(stops, y / bottom));
             }
             color
         });

@@ -83,7 +83,7 @@ fn draw_background(s: &mut Scene, blossom: Rgb) {
     let top = s.light.tint(base.mix(WHITE, 0.3), 0.35);
     let low = s.light.tint(base.scale(0.5), 0.0);
     let (h, unit) = (s.canvas.h, s.canvas.unit());
-    s.canvas.vertical_gradient(&[top, top.mix(low, 0.4), low], 0.0, h);
+    s.canvas.vertical_gradient(&[top, top.mix(low, 0.4), low], h);
     let glow = s.random_point(0.1..0.9, 0.0..0.3);
     s.canvas.glow(glow, unit * 0.9, s.light.sun, 0.55);
     let (mut rng, light) = (s.rng.fork(), s.light);

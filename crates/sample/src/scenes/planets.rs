@@ -81,7 +81,7 @@ fn draw_nebula(s: &mut Scene) -> &'static str {
         ("before faint blue gas", rgb(0x2f5fb4), rgb(0x121a44)),
     ]);
     let (w, h, unit) = (s.canvas.w, s.canvas.h, s.canvas.unit());
-    s.canvas.vertical_gradient(&[rgb(0x05060f), rgb(0x0b0e24), rgb(0x06070f)], 0.0, h);
+    s.canvas.vertical_gradient(&[rgb(0x05060f), rgb(0x0b0e24), rgb(0x06070f)], h);
     let noise = Noise::new(s.rng.next());
     let slope = s.rng.jitter(0.8);
     s.canvas.soft_layer(0.0..h, 4.0, |x, y| {

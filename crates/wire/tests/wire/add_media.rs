@@ -1,11 +1,12 @@
 use serde_json::json;
 
 use tessera_model::Dataset;
-use tessera_wire::{add_media::*, dataset::read_dataset};
+use tessera_wire::{add_media::*, dataset::read_dataset, fields::Fields};
 
 fn dataset(status: &str, images: u64) -> Dataset {
     let id = "ad48d250-0000-11f1-bfca-000000000001";
-    read_dataset(&json!({"id": id, "status_new": status, "n_images": images})).unwrap()
+    read_dataset(Fields::from(&json!({"id": id, "status_new": status, "n_images": images})))
+        .unwrap()
 }
 
 #[test]
@@ -26,7 +27,7 @@ fn only_success_accepts_a_folder() {
         (json!({"message": "success"}), false),
         (json!(["success"]), false),
     ] {
-        assert_eq!(read_processing(&body).is_some(), accepted, "{body}");
+        assert_eq!(read_processing(Fields::from(&body)).is_some(), accepted, "{body}");
     }
 }
 

@@ -2,15 +2,16 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use tessera_model::*;
-use tessera_wire::{explore::*, preview::*};
+use tessera_wire::{explore::*, fields::Fields, preview::*};
 
 #[test]
 fn repeated_and_unreadable_clusters_are_counted() {
     let id = "9a205a5e-0000-46be-83a3-000000000001";
     let page =
-        read_page(&json!({"clusters": [{"cluster_id": id}, {"cluster_id": id}, {}]})).unwrap();
+        read_page(Fields::from(&json!({"clusters": [{"cluster_id": id}, {"cluster_id": id}, {}]})))
+            .unwrap();
     assert_eq!((page.clusters.len(), page.skipped), (1, 2));
-    assert!(read_page(&json!({"detail": "x"})).is_none());
+    assert!(read_page(Fields::from(&json!({"detail": "x"}))).is_none());
 }
 
 #[test]
@@ -21,7 +22,7 @@ fn a_page_of_the_nearest_media_says_so() {
         (json!({"used_duckdb": false}), false),
         (Value::Null, false),
     ] {
-        let page = read_page(&json!({"clusters": [], "metadata": metadata})).unwrap();
+        let page = read_page(Fields::from(&json!({"clusters": [], "metadata": metadata}))).unwrap();
         assert_eq!(page.is_bounded, is_bounded, "{metadata}");
     }
 }
@@ -36,14 +37,17 @@ fn a_page_of_the_wrong_types_is_not_an_empty_page() {
         json!([{"cluster_id": id, "previews": 5}]),
         json!([{"cluster_id": id, "previews": [5, {"media_id": {}}]}]),
     ] {
-        assert_eq!(read_page(&json!({"clusters": clusters})), None, "{clusters}");
+        assert_eq!(read_page(Fields::from(&json!({"clusters": clusters}))), None, "{clusters}");
     }
     for (clusters, count) in [
         (json!([]), 0),
         (json!([{"cluster_id": id, "previews": null}]), 1),
         (json!([{"cluster_id": id, "previews": []}, 5]), 1),
     ] {
-        assert_eq!(read_page(&json!({"clusters": clusters})).unwrap().clusters.len(), count);
+        assert_eq!(
+            read_page(Fields::from(&json!({"clusters": clusters}))).unwrap().clusters.len(),
+            count
+        );
     }
 }
 
@@ -80,7 +84,7 @@ fn tags_come_with_the_id_that_filters_name_them_by() {
     let id = "95233006-eddc-11ef-b303-76dbc3993eb2";
     let read = |tags: Value| {
         let cluster = json!({ "cluster_id": id, "user_tags": tags });
-        let page = read_page(&json!({ "clusters": [cluster] })).unwrap();
+        let page = read_page(Fields::from(&json!({ "clusters": [cluster] }))).unwrap();
         page.clusters[0]
             .tags
             .iter()
@@ -131,7 +135,7 @@ fn whole_cluster() -> Value {
 
 #[test]
 fn a_cluster_is_written_as_it_was_read() {
-    let page = read_page(&json!({"clusters": [whole_cluster()]})).unwrap();
+    let page = read_page(Fields::from(&json!({"clusters": [whole_cluster()]}))).unwrap();
     let cluster = &page.clusters[0];
     let preview = &cluster.previews[0];
     assert_eq!(cluster.relevance.as_ref().unwrap().kind, ScoreKind::CosineDistance);
@@ -152,7 +156,9 @@ fn the_text_of_a_column_is_written_as_it_was_received() {
     let columns = json!({"a\u{200c}b": "line 1\nline 2\t\u{200c}", "n": 1.5});
     let id = "9a205a5e-0000-46be-83a3-000000000001";
     let previews = json!([{"media_id": id, "columns": columns}]);
-    let page = read_page(&json!({"clusters": [{"cluster_id": id, "previews": previews}]})).unwrap();
+    let page =
+        read_page(Fields::from(&json!({"clusters": [{"cluster_id": id, "previews": previews}]})))
+            .unwrap();
     let written = json!(PreviewBody::new(&page.clusters[0].previews[0], LinkForm::Unsigned));
     assert_eq!(written["columns"], columns);
 }
@@ -160,8 +166,8 @@ fn the_text_of_a_column_is_written_as_it_was_received() {
 #[test]
 fn what_a_service_did_not_send_is_written_as_null() {
     let id = "9a205a5e-0000-46be-83a3-000000000001";
-    let page = read_page(&json!({"clusters": [
-        {"cluster_id": id, "previews": [{"media_id": id}], "labels": [], "n_images": -1}]}))
+    let page = read_page(Fields::from(&json!({"clusters": [
+        {"cluster_id": id, "previews": [{"media_id": id}], "labels": [], "n_images": -1}]})))
     .unwrap();
     let written = json!(ClusterBody::new(&page.clusters[0], LinkForm::Unsigned));
     for field in [
@@ -205,7 +211,7 @@ fn only_a_cosine_distance_is_interpreted() {
         object.remove("relevance_score");
         object.remove("relevance_score_type");
         object.extend(fields.as_object().unwrap().clone());
-        let page = read_page(&json!({"clusters": [cluster]})).unwrap();
+        let page = read_page(Fields::from(&json!({"clusters": [cluster]}))).unwrap();
         let expected = relevance.map(|(score, kind)| Relevance::new(score, kind));
         assert_eq!(page.clusters[0].relevance, expected, "{fields}");
     }
@@ -216,7 +222,7 @@ fn an_older_name_of_a_field_is_read_where_the_documented_one_is_missing() {
     let id = "31ae21e5-0000-46f6-85a3-000000000001";
     let preview = |preview: Value| {
         let page = json!({"clusters": [{"cluster_id": id, "previews": [preview]}]});
-        read_page(&page).unwrap().clusters.remove(0).previews.remove(0)
+        read_page(Fields::from(&page)).unwrap().clusters.remove(0).previews.remove(0)
     };
     let shown = |link: &Option<Link>| link.as_ref().map(|link| link.expose().to_owned());
     let older = preview(json!({"image_id": id, "image_uri": "/1.jpg", "width": 9}));
@@ -239,7 +245,7 @@ fn documents_about_local_files_name_the_files_instead_of_links() {
             json!({"media_id": id, "media_uri": "/1.jpg", "media_thumb_uri": "/t.jpg"});
         preview.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
         let page = json!({"clusters": [{"cluster_id": id, "previews": [preview]}]});
-        let preview = read_page(&page).unwrap().clusters.remove(0).previews.remove(0);
+        let preview = read_page(Fields::from(&page)).unwrap().clusters.remove(0).previews.remove(0);
         let written = json!(PreviewBody::new(&preview, links));
         ["original_path", "media_uri", "media_thumb_uri", "video_uri"].map(|key| {
             written.get(key).and_then(Value::as_str).map(str::to_owned).unwrap_or_default()
@@ -263,7 +269,7 @@ fn tags_in_a_shape_without_ids_are_names() {
     let id = "95233006-eddc-11ef-b303-76dbc3993eb2";
     let read = |tags: Value| {
         let page = json!({"clusters": [{"cluster_id": id, "user_tags": tags}]});
-        let tags = read_page(&page).unwrap().clusters.remove(0).tags;
+        let tags = read_page(Fields::from(&page)).unwrap().clusters.remove(0).tags;
         tags.into_iter().map(|tag| (tag.id.is_some(), tag.name.to_string())).collect::<Vec<_>>()
     };
     let named = |name: &str| vec![(false, name.to_owned())];
@@ -290,7 +296,7 @@ fn an_anchor_is_an_upload_unless_the_service_says_otherwise() {
         (json!({"anchor_media_id": "x"}), None),
         (json!({"anchor_type": "MEDIA"}), None),
     ] {
-        let anchor = read_anchor(&fields);
+        let anchor = read_anchor(Fields::from(&fields));
         assert_eq!(anchor.map(|anchor| anchor.kind), kind, "{fields}");
         assert!(anchor.is_none_or(|anchor| anchor.media.to_string() == id));
     }

@@ -1,17 +1,18 @@
 use serde_json::json;
 
-use tessera_wire::export::*;
+use tessera_wire::{export::*, fields::Fields};
 
 #[test]
 fn a_bare_id_is_a_running_export() {
-    let task = read_started(&json!({"id": "cf8b3e78-0000-4954-a782-000000000001"})).unwrap();
+    let task =
+        read_started(Fields::from(&json!({"id": "cf8b3e78-0000-4954-a782-000000000001"}))).unwrap();
     assert_eq!(task.state.as_str(), "PENDING");
     assert_eq!(task.download, None);
-    assert!(read_started(&json!({"status": "COMPLETED"})).is_none());
+    assert!(read_started(Fields::from(&json!({"status": "COMPLETED"}))).is_none());
     let other = "cf8b3e78-0000-4954-a782-000000000002".parse().unwrap();
     let status = json!({"id": task.id, "status": "COMPLETED", "download_uri": "/x.zip"});
-    assert!(read_status(&status, task.id).unwrap().has_ended());
-    assert_eq!(read_status(&status, other), None, "the status of another export");
+    assert!(read_status(Fields::from(&status), task.id).unwrap().has_ended());
+    assert_eq!(read_status(Fields::from(&status), other), None, "the status of another export");
 }
 
 #[test]
@@ -28,7 +29,7 @@ fn progress_is_a_fraction_that_becomes_a_percentage() {
         (json!(null), None),
         (json!("soon"), None),
     ] {
-        let task = read_started(&json!({"id": id, "progress": progress})).unwrap();
+        let task = read_started(Fields::from(&json!({"id": id, "progress": progress}))).unwrap();
         assert_eq!(task.progress, percent, "{progress}");
     }
 }
@@ -42,11 +43,16 @@ fn the_message_of_a_task_is_its_result_or_its_error() {
         (json!({"status": "FAILED", "message": "late\u{7}"}), Some("late␇")),
         (json!({"status": "FAILED"}), None),
     ] {
-        let task = read_status(&body, id).unwrap();
+        let task = read_status(Fields::from(&body), id).unwrap();
         assert_eq!(task.message.as_ref().map(tessera_model::SafeText::as_str), message, "{body}");
         assert_eq!((task.id, task.state.as_str()), (id, "FAILED"));
     }
-    assert_eq!(read_status(&json!(["COMPLETED"]), id), None, "a list is not a status");
-    let ready = read_status(&json!({"status": "COMPLETED", "download_uri": "/a.zip?s"}), id);
+    assert_eq!(
+        read_status(Fields::from(&json!(["COMPLETED"])), id),
+        None,
+        "a list is not a status"
+    );
+    let ready =
+        read_status(Fields::from(&json!({"status": "COMPLETED", "download_uri": "/a.zip?s"})), id);
     assert_eq!(ready.unwrap().download.unwrap().expose(), "/a.zip?s");
 }

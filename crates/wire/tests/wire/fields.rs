@@ -21,7 +21,7 @@ fn noted<T>(object: &Value, read: impl FnOnce(Fields<'_>) -> Option<T>) -> (bool
 fn needed_fields_of_the_wrong_type_are_named_once_and_the_rest_is_read() {
     let record = json!({"id": ID, "status_new": ["READY"], "n_images": {}, "progress": "soon",
         "n_videos": -1, "owned_by": null, "description": [[1]]});
-    let (is_read, names) = noted(&record, |record| read_dataset(record));
+    let (is_read, names) = noted(&record, read_dataset);
     assert!(is_read);
     let expected = [
         "status_new is an unexpected list",
@@ -31,7 +31,7 @@ fn needed_fields_of_the_wrong_type_are_named_once_and_the_rest_is_read() {
     assert_eq!(names, expected);
     let list = json!([record, record]);
     let of_list = expected.map(|name| format!("datasets.{name}"));
-    assert_eq!(noted(&list, |list| read_datasets(list)).1, of_list);
+    assert_eq!(noted(&list, read_datasets).1, of_list);
 }
 
 #[test]
@@ -40,19 +40,19 @@ fn a_field_without_which_nothing_can_be_read_is_named_also_when_it_is_missing() 
     let clusters = json!({"clusters": [{"cluster_id": ID, "type": "PLANETS",
         "previews": [{"media_id": ID}, {"media_id": 7}]}, {"cluster_id": null}]});
     for (is_read, names) in [
-        noted(&json!({}), |record| read_dataset(record)),
-        noted(&json!({"datasets": 3}), |list| read_datasets(list)),
-        noted(&json!({}), |page| read_page(page)),
-        noted(&json!({"anchor_media_id": ""}), |anchor| read_anchor(anchor)),
+        noted(&json!({}), read_dataset),
+        noted(&json!({"datasets": 3}), read_datasets),
+        noted(&json!({}), read_page),
+        noted(&json!({"anchor_media_id": ""}), read_anchor),
     ] {
         assert!(!is_read && !names.is_empty(), "{names:?}");
     }
     let success = json!({"status": "success"});
-    assert_eq!(noted(&success, |body| read_processing(body)), (true, vec![]));
+    assert_eq!(noted(&success, read_processing), (true, vec![]));
     let missing = vec!["status is missing".to_owned()];
-    assert_eq!(noted(&json!({}), |body| read_processing(body)), (false, missing));
+    assert_eq!(noted(&json!({}), read_processing), (false, missing));
     assert_eq!(
-        noted(&clusters, |page| read_page(page)),
+        noted(&clusters, read_page),
         (
             true,
             vec![
@@ -80,7 +80,7 @@ fn a_warning_says_what_was_found_instead_of_the_field() {
         (json!(null), "status is null"),
     ] {
         let body = json!({ "status": status });
-        assert_eq!(noted(&body, |body| read_processing(body)), (false, vec![found.to_owned()]));
+        assert_eq!(noted(&body, read_processing), (false, vec![found.to_owned()]));
     }
 }
 

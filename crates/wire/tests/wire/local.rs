@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 
 use tessera_model::{FileChanges, MediaMap, RescanResult, SafeText};
-use tessera_wire::{compat::read_overview, explore::read_members, local_dataset::*, map::*};
+use tessera_wire::{
+    compat::read_overview, explore::read_members, fields::Fields, local_dataset::*, map::*,
+};
 
 const ID: &str = "9a205a5e-0000-46be-83a3-000000000001";
 
@@ -14,7 +16,7 @@ fn the_state_of_a_folder_is_read_whole_or_not_at_all() {
         "patterns": {"include": ["*.jpg"], "exclude": ["tmp/"]},
         "encoding": {"done": 2, "total": 10, "pictures_per_second": 1.5},
     });
-    let local = read_local_dataset(&body).unwrap();
+    let local = read_local_dataset(Fields::from(&body)).unwrap();
     assert!(local.folder_missing);
     assert_eq!((local.uploads, local.excluded), (3, 4));
     assert_eq!(local.patterns.include, ["*.jpg"]);
@@ -23,11 +25,11 @@ fn the_state_of_a_folder_is_read_whole_or_not_at_all() {
     assert_eq!((encoding.done, encoding.total, encoding.per_second), (2, 10, Some(1.5)));
     let mut huge = body.clone();
     huge["encoding"]["done"] = json!(u64::MAX);
-    assert_eq!(read_local_dataset(&huge).unwrap().encoding, None);
+    assert_eq!(read_local_dataset(Fields::from(&huge)).unwrap().encoding, None);
     for key in ["folder_missing", "uploads", "excluded", "patterns"] {
         let mut damaged = body.clone();
         damaged[key] = json!("x");
-        assert!(read_local_dataset(&damaged).is_none(), "{key}");
+        assert!(read_local_dataset(Fields::from(&damaged)).is_none(), "{key}");
     }
 }
 
@@ -43,7 +45,7 @@ fn a_rescan_has_all_numbers_or_none() {
         (json!({"indexing": false, "added": 1}), None),
         (json!({"added": 1, "changed": 2, "removed": 3}), None),
     ] {
-        assert_eq!(read_rescan(&body), expected, "{body}");
+        assert_eq!(read_rescan(Fields::from(&body)), expected, "{body}");
     }
 }
 
@@ -64,7 +66,7 @@ fn map() -> Value {
 
 #[test]
 fn a_map_is_read_only_with_lists_of_equal_length() {
-    let MediaMap { media, points, labels, tags, issues } = read_map(&map()).unwrap();
+    let MediaMap { media, points, labels, tags, issues } = read_map(Fields::from(&map())).unwrap();
     assert_eq!((media, points.len()), (5, 1));
     assert_eq!((points[0].path.as_str(), points[0].position), ("a.jpg", [1.25, 0.5]));
     assert_eq!((&points[0].labels[..], &points[0].tags[..]), (&[0, 1][..], &[][..]));
@@ -79,15 +81,18 @@ fn a_map_is_read_only_with_lists_of_equal_length() {
     ] {
         let mut damaged = map();
         damaged[key] = damage;
-        assert!(read_map(&damaged).is_none(), "{key}");
+        assert!(read_map(Fields::from(&damaged)).is_none(), "{key}");
     }
 }
 
 #[test]
 fn members_and_overviews_without_their_list_are_not_empty() {
-    assert_eq!(read_members(&json!({"previews": []})).map(|members| members.len()), Some(0));
-    assert!(read_members(&json!({"previews": [5]})).is_none());
-    assert!(read_members(&json!({"previews": [{"media_id": ID}]})).is_some());
-    assert!(read_overview(&json!({"tags": []})).is_none());
-    assert!(read_overview(&json!({"labels": []})).is_some());
+    assert_eq!(
+        read_members(Fields::from(&json!({"previews": []}))).map(|members| members.len()),
+        Some(0)
+    );
+    assert!(read_members(Fields::from(&json!({"previews": [5]}))).is_none());
+    assert!(read_members(Fields::from(&json!({"previews": [{"media_id": ID}]}))).is_some());
+    assert!(read_overview(Fields::from(&json!({"tags": []}))).is_none());
+    assert!(read_overview(Fields::from(&json!({"labels": []}))).is_some());
 }

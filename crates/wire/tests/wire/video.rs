@@ -2,6 +2,7 @@ use serde_json::{Value, json};
 use tessera_model::{Preview, SafeText};
 use tessera_wire::{
     explore::{ClusterBody, read_page},
+    fields::Fields,
     preview::{LinkForm, PreviewBody, read_row_frame},
 };
 
@@ -23,12 +24,12 @@ fn first_preview(fields: &Value) -> Preview {
     let mut page = recorded();
     let preview = page["clusters"][0]["previews"][0].as_object_mut().unwrap();
     preview.extend(fields.as_object().unwrap().clone());
-    read_page(&page).unwrap().clusters.remove(0).previews.remove(0)
+    read_page(Fields::from(&page)).unwrap().clusters.remove(0).previews.remove(0)
 }
 
 #[test]
 fn frames_are_read_with_their_video_and_time() {
-    let cluster = read_page(&recorded()).unwrap().clusters.remove(0);
+    let cluster = read_page(Fields::from(&recorded())).unwrap().clusters.remove(0);
     assert_eq!((cluster.n_images, cluster.n_videos, cluster.n_frames), (None, Some(3), Some(12)));
     assert_eq!(cluster.size(), Some(12));
     let titles: Vec<String> = cluster.previews.iter().map(|it| it.title().to_string()).collect();
@@ -39,10 +40,11 @@ fn frames_are_read_with_their_video_and_time() {
 
 #[test]
 fn frames_are_written_as_they_were_read() {
-    let cluster = read_page(&recorded()).unwrap().clusters.remove(0);
+    let cluster = read_page(Fields::from(&recorded())).unwrap().clusters.remove(0);
     let written = json!(ClusterBody::new(&cluster, LinkForm::Signed));
     assert_eq!((&written["n_videos"], &written["n_frames"]), (&json!(3), &json!(12)));
-    let again = read_page(&json!({"clusters": [written]})).unwrap().clusters.remove(0);
+    let again =
+        read_page(Fields::from(&json!({"clusters": [written]}))).unwrap().clusters.remove(0);
     assert_eq!(again, cluster);
     // What is printed and copied contains no signature.
     let shown = json!(PreviewBody::new(&cluster.previews[0], LinkForm::Unsigned));

@@ -27,6 +27,8 @@ fn archives_of_every_format_are_unpacked() {
     for (kind, bytes) in [
         (ArchiveKind::Zip, zipped(&members)),
         (ArchiveKind::TarGz, gzipped(&tar)),
+        // Bytes after the end of an archive are not read.
+        (ArchiveKind::TarGz, [gzipped(&tar), vec![0; 600], b"more".to_vec()].concat()),
         (ArchiveKind::Tar, tar),
     ]
     .into_iter()

@@ -11,8 +11,14 @@ use axum::{
     response::IntoResponse as _,
 };
 use serde_json::json;
-use tessera_media::object_storage::{ObjectStorage, RoleArn, StorageSettings};
-use tokio::net::TcpListener;
+use tessera_media::object_storage::{
+    ObjectStorage, ObjectUri, RoleArn, StorageError, StorageSettings,
+};
+use tessera_testing::{
+    certificates::self_signed,
+    tls_service::{TlsService, passes_where_system_trusts, port_of_environment},
+};
+use tokio::{io::AsyncWriteExt as _, net::TcpListener};
 
 use super::fake_s3::{FakeFailure, FakeS3, KEY_ID, SECRET, TOKEN, storage};
 
@@ -131,4 +137,29 @@ fn role_arns_are_validated() {
     }
     let long = format!("arn:aws:iam::123456789012:role/{}", "x".repeat(600));
     assert_eq!(RoleArn::parse(&long), None);
+}
+
+/// Reads from the service at the port that the environment names, if it names one.
+#[tokio::test]
+async fn the_object_of_the_environment_is_missing() {
+    let Some(port) = port_of_environment() else { return };
+    let endpoint = format!("https://localhost:{port}");
+    let settings = of(&[("AWS_ENDPOINT_URL", &endpoint), ("AWS_SKIP_SIGNATURE", "true")]);
+    let object = ObjectUri::parse("s3://photos/a.jpg").unwrap();
+    let read = storage(settings.unwrap()).read_range(&object, 0..1).await;
+    assert!(matches!(read, Err(StorageError::Missing)), "{read:?}");
+}
+
+#[tokio::test]
+async fn a_certificate_of_the_system_is_accepted_for_its_storage() {
+    let ((config, file), (_, other)) = (self_signed("localhost"), self_signed("localhost"));
+    let service = TlsService::start_tls(config, |mut stream, _| async move {
+        stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n").await.unwrap();
+    });
+    let port = service.await.port;
+    for (file, is_accepted) in [(&file, true), (&other, false)] {
+        let test = "components::object_storage::settings::the_object_of_the_environment_is_missing";
+        let passes = passes_where_system_trusts(file.path(), test, port).await;
+        assert_eq!(passes, is_accepted);
+    }
 }

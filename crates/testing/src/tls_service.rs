@@ -1,35 +1,41 @@
 //! Services behind TLS with certificates made for a test, on loopback.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    env,
+    path::Path,
+    process::Command,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use tessera_client::{AuthMethod, BaseUrl, CertificateAuthorities, Client, ServiceConfig};
-use tessera_testing::{certificates::Authority, clients::without_pauses};
+
+use crate::{certificates::Authority, clients::without_pauses};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::{TlsAcceptor, rustls::ServerConfig, server::TlsStream};
 
 /// A client of `localhost` that trusts this authority, besides those of the system.
-pub(crate) fn client_trusting(authority: &Authority, port: u16) -> Client {
+pub fn client_trusting(authority: &Authority, port: u16) -> Client {
     client(port, CertificateAuthorities::read(authority.file().path()).unwrap())
 }
 
-pub(crate) fn client(port: u16, authorities: CertificateAuthorities) -> Client {
+pub fn client(port: u16, authorities: CertificateAuthorities) -> Client {
     let url = BaseUrl::parse(&format!("https://localhost:{port}")).unwrap();
     let service = ServiceConfig::new(url, AuthMethod::OnPremises).unwrap();
     Client::with_policy(service.with_authorities(authorities), without_pauses()).unwrap()
 }
 
 /// A service on a port of this machine, and how many connections it accepted.
-pub(crate) struct TlsService {
+pub struct TlsService {
     pub port: u16,
     accepted: Arc<AtomicUsize>,
 }
 
 impl TlsService {
     /// Passes each connection to `serve`, with its number.
-    pub(crate) async fn start<F: Future<Output = ()> + Send>(
+    pub async fn start<F: Future<Output = ()> + Send>(
         serve: impl Fn(TcpStream, usize) -> F + Send + Sync + 'static,
     ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -47,7 +53,7 @@ impl TlsService {
     }
 
     /// As [`Self::start`], after the handshake of TLS. Failed handshakes end their connection.
-    pub(crate) async fn start_tls<F: Future<Output = ()> + Send>(
+    pub async fn start_tls<F: Future<Output = ()> + Send>(
         config: ServerConfig,
         serve: impl Fn(TlsStream<TcpStream>, usize) -> F + Send + Sync + 'static,
     ) -> Self {
@@ -63,7 +69,27 @@ impl TlsService {
         .await
     }
 
-    pub(crate) fn accepted(&self) -> usize {
+    pub fn accepted(&self) -> usize {
         self.accepted.load(Ordering::SeqCst)
     }
+}
+
+const PORT_VARIABLE: &str = "TESSERA_TEST_PORT";
+
+/// Runs a test of this program in another process, because the certificates of the system are those of `file` there,
+/// and variables are read once for a process. Returns whether the test passed.
+pub async fn passes_where_system_trusts(file: &Path, test: &str, port: u16) -> bool {
+    let mut child = Command::new(env::current_exe().unwrap());
+    child.args(["--exact", test]);
+    child.env("SSL_CERT_FILE", file).env(PORT_VARIABLE, port.to_string());
+    let output = tokio::task::spawn_blocking(move || child.output().unwrap()).await.unwrap();
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(printed.contains("running 1 test"), "{printed}");
+    output.status.success()
+}
+
+/// Returns the port of the service that a test uses that [`passes_where_system_trusts`] runs. In the process that
+/// starts the service, there is none.
+pub fn port_of_environment() -> Option<u16> {
+    env::var(PORT_VARIABLE).ok().map(|port| port.parse().unwrap())
 }

@@ -1,0 +1,135 @@
+//! TLS of the HTTP clients: which certificates are accepted. A certificate that the user has named, or has added to the
+//! authorities of the system, is accepted for a service that presents exactly this certificate, as OpenSSL does. The
+//! usual verification refuses a self-signed certificate that is marked as an authority, and a certificate whose issuer
+//! is unknown.
+
+use std::sync::{Arc, OnceLock};
+
+use rustls::{
+    CertificateError, ClientConfig, DigitallySignedStruct, Error, SignatureScheme,
+    client::{
+        danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
+        verify_server_name,
+    },
+    crypto::CryptoProvider,
+    pki_types::{CertificateDer, ServerName, UnixTime},
+    server::ParsedCertificate,
+};
+use rustls_native_certs::load_native_certs;
+use rustls_platform_verifier::Verifier;
+
+/// Returns the configuration of HTTP clients that trust the authorities of the system and these certificates. The
+/// authorities are read now if the service is encrypted, else when a link leads to an encrypted one.
+///
+/// # Errors
+/// The service is encrypted, and this machine has no authorities.
+pub fn http_tls_config(
+    named: &[CertificateDer<'static>],
+    is_encrypted: bool,
+) -> Result<ClientConfig, Error> {
+    let provider = crate::tls_provider();
+    let builder = ClientConfig::builder_with_provider(provider.clone())
+        .with_safe_default_protocol_versions()?;
+    let verifier =
+        CertificateVerifier { named: named.to_vec(), provider, authorities: OnceLock::new() };
+    if is_encrypted {
+        verifier.authorities()?;
+    }
+    let mut config = builder
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(verifier))
+        .with_no_client_auth();
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(config)
+}
+
+/// Returns the configuration of HTTP clients that trust what the system trusts. See [`http_tls_config`].
+///
+/// # Errors
+/// The service is encrypted, and this machine has no authorities. The error is a sentence with the remedy.
+pub fn system_tls_config(is_encrypted: bool) -> Result<ClientConfig, &'static str> {
+    http_tls_config(&[], is_encrypted).map_err(
+        |_| "this machine has no certificate authorities; install the package ca-certificates",
+    )
+}
+
+#[derive(Debug)]
+struct CertificateVerifier {
+    named: Vec<CertificateDer<'static>>,
+    provider: Arc<CryptoProvider>,
+    /// Reading the files of the system takes longer than the rest of a start, which an unencrypted service does not
+    /// need.
+    authorities: OnceLock<Result<Verifier, Error>>,
+}
+
+impl CertificateVerifier {
+    fn authorities(&self) -> Result<&Verifier, Error> {
+        let read =
+            || Verifier::new_with_extra_roots(self.named.iter().cloned(), self.provider.clone());
+        self.authorities.get_or_init(read).as_ref().map_err(Clone::clone)
+    }
+
+    /// Whether exactly this certificate is in `ca_file`, in `SSL_CERT_FILE` or among the authorities of the system. The
+    /// files of the system are read again, because this happens only before a connection fails.
+    fn is_named(&self, certificate: &CertificateDer<'_>) -> bool {
+        self.named.contains(certificate) || load_native_certs().certs.contains(certificate)
+    }
+}
+
+impl ServerCertVerifier for CertificateVerifier {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        host: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let authorities = self.authorities()?;
+        let verify = |intermediates| {
+            authorities.verify_server_cert(end_entity, intermediates, host, ocsp_response, now)
+        };
+        let usual = verify(intermediates);
+        if usual.is_ok() || !self.is_named(end_entity) {
+            return usual;
+        }
+        match verify(&[]) {
+            // The dates and the purpose of the certificate are verified before its kind and its issuer.
+            Err(Error::InvalidCertificate(error))
+                if is_authority(&error) || error == CertificateError::UnknownIssuer =>
+            {
+                verify_server_name(&ParsedCertificate::try_from(end_entity)?, host)?;
+                Ok(ServerCertVerified::assertion())
+            }
+            alone => alone,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.authorities()?.verify_tls12_signature(message, certificate, signature)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.authorities()?.verify_tls13_signature(message, certificate, signature)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+/// Whether a service has presented the certificate of an authority.
+pub fn is_authority(error: &CertificateError) -> bool {
+    // The text is compared, because the type of this error is private.
+    matches!(error, CertificateError::Other(cause) if format!("{cause:?}").contains("CaUsedAsEndEntity"))
+}
