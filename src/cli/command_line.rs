@@ -136,7 +136,11 @@ pub enum HeadlessCommand {
     ///
     /// The program that starts this command exchanges lines of JSON-RPC with it. Without --allow-changes, no tool
     /// changes anything.
-    Mcp(mcp::McpOptions),
+    Mcp {
+        /// Offer tools that change something, too: exports, selections, splits, rescans and reindexes.
+        #[arg(long)]
+        allow_changes: bool,
+    },
     /// Add media to datasets, and copy, move, link or trash original files.
     #[command(subcommand)]
     Media(media::MediaCommand),
@@ -316,7 +320,7 @@ impl CliCommand {
             Self::Interface(_)
             | Self::Serve(_)
             | Self::Work(_)
-            | Self::Headless(HeadlessCommand::Mcp(_)) => true,
+            | Self::Headless(HeadlessCommand::Mcp { .. }) => true,
             _ => false,
         }
     }
@@ -377,7 +381,9 @@ pub async fn run(context: &Context, command: HeadlessCommand) -> CliResult {
             HeadlessCommand::Export(command) => export::run(context, command).await,
             HeadlessCommand::Image(command) => image::run(context, command).await,
             HeadlessCommand::Jobs(command) => jobs::run(context, command).await,
-            HeadlessCommand::Mcp(options) => mcp::run(context, options, definition()).await,
+            HeadlessCommand::Mcp { allow_changes } => {
+                mcp::run(context, allow_changes, definition()).await
+            }
             HeadlessCommand::Media(command) => media::run(context, command).await,
             HeadlessCommand::Profile(command) => profile::run(context, command),
             HeadlessCommand::Query(command) => query::run(context, command).await,

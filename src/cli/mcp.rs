@@ -27,13 +27,6 @@ use crate::{
     subprocess::PARENT_VARIABLE,
 };
 
-#[derive(Debug, Args)]
-pub struct McpOptions {
-    /// Offer tools that change something, too: exports, selections, splits, rescans and reindexes.
-    #[arg(long)]
-    allow_changes: bool,
-}
-
 /// A command that is offered as a tool, with the arguments that it takes. Arguments that would write files on this
 /// machine are not offered.
 struct Tool {
@@ -118,7 +111,7 @@ const INVALID_REQUEST: i32 = -32_600;
 const METHOD_NOT_FOUND: i32 = -32_601;
 const INVALID_PARAMS: i32 = -32_602;
 
-pub async fn run(context: &Context, options: McpOptions, root: CommandDefinition) -> CliResult {
+pub async fn run(context: &Context, allow_changes: bool, root: CommandDefinition) -> CliResult {
     if io::stdin().is_terminal() {
         let message = "an assistant starts this command and writes to it; add it to the settings of the assistant";
         return Err(CliError::usage(message));
@@ -131,7 +124,7 @@ pub async fn run(context: &Context, options: McpOptions, root: CommandDefinition
         spec_document(root).map_err(|error| CliError::io("describe the commands", &error))?;
     let server = Server {
         spec: spec.root()["commands"].clone(),
-        allow_changes: options.allow_changes && !context.global.read_only,
+        allow_changes: allow_changes && !context.global.read_only,
         deployment: deployment_arguments(&context.global),
         running: Mutex::default(),
     };

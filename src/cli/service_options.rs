@@ -54,16 +54,13 @@ pub enum StoreCommand {
     /// Replace the login of a service, and revoke the links that it has given out.
     ///
     /// Services that are running refuse the former login and links within a second. The new login is printed.
-    Revoke(StoreRevokeOptions),
-}
-
-#[derive(Debug, Args)]
-pub struct StoreRevokeOptions {
-    #[command(flatten)]
-    pub store: StoreOptions,
-    /// Folder of the index [default: the one of `serve`].
-    #[arg(long, value_name = "DIR")]
-    pub data: Option<PathBuf>,
+    Revoke {
+        #[command(flatten)]
+        store: StoreOptions,
+        /// Folder of the index [default: the one of `serve`].
+        #[arg(long, value_name = "DIR")]
+        data: Option<PathBuf>,
+    },
 }
 
 #[derive(Debug, Default, Args)]

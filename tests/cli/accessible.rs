@@ -80,8 +80,7 @@ fn a_profile_opens_its_own_folder_after_another_one_was_open() {
     let home = home.path();
     let dogs = super::picture_folder(home, "dogs", &["dog.png"]);
     let [pictures, dogs] = [&pictures, &dogs].map(|folder| folder.to_str().unwrap());
-    let add = ["profile", "add", "mine", "--kind", "local", "--folder", dogs];
-    assert_eq!(super::run(home, &add).0, 0);
+    super::add_local_profile(home, "mine", dogs);
     for (options, file) in [(["--folder", pictures], "a.png"), (["--profile", "mine"], "dog.png")] {
         let arguments = [&["--accessible"], &options[..]].concat();
         let (code, out, err) = super::piped(home, &arguments, "wait\nquit\n");

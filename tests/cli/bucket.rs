@@ -15,9 +15,9 @@ use tessera_testing::{
 use tokio::runtime::Runtime;
 
 use super::{
-    Serving,
+    Serving, add_local_profile,
     kill::random,
-    outcome, picture, run, started, tessera,
+    outcome, picture, started, tessera,
     world::{self, BATCH, PATIENCE, PICTURES, World, batch},
 };
 
@@ -51,9 +51,7 @@ fn bucket(runtime: &Runtime, home: &TempDir) -> ScriptedServer {
 fn a_local_profile_of_a_bucket_uses_the_credentials_of_the_environment() {
     let (runtime, home) = (Runtime::new().unwrap(), tempfile::tempdir().unwrap());
     let server = bucket(&runtime, &home);
-    let add = ["profile", "add", "b", "--kind", "local", "--folder", "s3://photos/set"];
-    let (code, _, err) = run(home.path(), &add);
-    assert_eq!(code, 0, "{err}");
+    add_local_profile(home.path(), "b", "s3://photos/set");
     let list = ["--profile", "b", "dataset", "list"];
     let mut doctor = tessera(home.path(), &["doctor", "--json"]);
     let mut listed = tessera(home.path(), &list);

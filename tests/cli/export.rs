@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 
-use super::{Serving, outcome, picture, picture_folder, run, serve, tessera};
+use super::{Serving, add_local_profile, outcome, picture, picture_folder, run, serve, tessera};
 
 /// Starts a service over two pictures, and creates a working folder.
 fn world(options: &[&str]) -> (TempDir, Serving) {
@@ -393,9 +393,7 @@ fn local_folder() -> (TempDir, std::path::PathBuf) {
     fs::create_dir_all(folder.join("sub")).unwrap();
     picture(&folder.join("a.png"));
     picture(&folder.join("sub/b.png"));
-    let add = ["profile", "add", "mine", "--kind", "local", "--folder", folder.to_str().unwrap()];
-    let (code, _, err) = outcome(tessera(home.path(), &add).current_dir(home.path()));
-    assert_eq!(code, 0, "{err}");
+    add_local_profile(home.path(), "mine", folder.to_str().unwrap());
     (home, folder)
 }
 

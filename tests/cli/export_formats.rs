@@ -10,7 +10,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 
-use super::{outcome, picture, tessera};
+use super::{add_local_profile, outcome, picture, tessera};
 
 /// Adds a profile for a folder with a caption, a label, and an object with a polygon. Returns the home and the folder.
 fn annotated_folder() -> (TempDir, PathBuf) {
@@ -23,9 +23,7 @@ fn annotated_folder() -> (TempDir, PathBuf) {
         {"label": "door", "bbox": [0.25, 0.25, 0.5, 0.5], "score": 0.5,
          "polygons": [[0.25, 0.25, 0.75, 0.25, 0.5, 0.75]]}]}"#;
     fs::write(folder.join("metadata.jsonl"), row.replace('\n', " ")).unwrap();
-    let add = ["profile", "add", "mine", "--kind", "local", "--folder", folder.to_str().unwrap()];
-    let (code, _, err) = outcome(tessera(home.path(), &add).current_dir(home.path()));
-    assert_eq!(code, 0, "{err}");
+    add_local_profile(home.path(), "mine", folder.to_str().unwrap());
     (home, folder)
 }
 

@@ -9,15 +9,14 @@ use std::{
 use serde_json::Value;
 
 use super::{
-    Serving, home, outcome, picture, picture_folder, run, serve, tessera, world::PATIENCE,
+    Serving, add_local_profile, home, outcome, picture, picture_folder, run, serve, tessera,
+    world::PATIENCE,
 };
 
 /// Adds a profile of the folder, and returns the arguments that select it.
 fn profile(home: &Path, folder: &Path) -> [&'static str; 2] {
     let folder = folder.to_str().unwrap();
-    let add = ["profile", "add", "here", "--kind", "local", "--folder", folder];
-    let (code, _, err) = run(home, &add);
-    assert_eq!(code, 0, "{err}");
+    add_local_profile(home, "here", folder);
     ["--profile", "here"]
 }
 

@@ -177,6 +177,13 @@ fn picture(path: &Path) {
     .unwrap();
 }
 
+/// Adds a profile of a folder.
+fn add_local_profile(home: &Path, name: &str, folder: &str) {
+    let add = ["profile", "add", name, "--kind", "local", "--folder", folder];
+    let (code, _, err) = run(home, &add);
+    assert_eq!(code, 0, "{err}");
+}
+
 /// Creates a folder with the same picture in each of these files.
 fn picture_folder(parent: &Path, name: &str, files: &[&str]) -> PathBuf {
     let folder = parent.join(name);

@@ -8,7 +8,7 @@ use std::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{Serving, outcome, picture, piped, run, serve};
+use super::{Serving, add_local_profile, outcome, picture, piped, run, serve};
 use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 
 const ID: &str = "95233006-eddc-11ef-b303-76dbc3993eb2";
@@ -381,9 +381,7 @@ fn rows_of_a_local_profile_name_files_instead_of_links() {
     drop(serving);
     let home = home.path();
     let folder = home.join("street-cams");
-    let profile = ["profile", "add", "cams", "--kind", "local", "--folder"];
-    let (code, _, err) = run(home, &[&profile[..], &[folder.to_str().unwrap()]].concat());
-    assert_eq!(code, 0, "{err}");
+    add_local_profile(home, "cams", folder.to_str().unwrap());
     let file = folder.canonicalize().unwrap().join("c.png");
     let expect = |row: &Value| {
         let fields = ["original_path", "media_uri", "media_thumb_uri", "video_uri"];
@@ -494,9 +492,7 @@ fn described_folder() -> tempfile::TempDir {
     }
     let table = "file_name,weather,distance,night\ntrain/a.png,sun,1.5,true\nval/c.png,rain,007,\n";
     std::fs::write(folder.join("metadata.csv"), table).unwrap();
-    let add = ["profile", "add", "mine", "--kind", "local", "--folder", folder.to_str().unwrap()];
-    let (code, _, err) = run(home.path(), &add);
-    assert_eq!(code, 0, "{err}");
+    add_local_profile(home.path(), "mine", folder.to_str().unwrap());
     home
 }
 

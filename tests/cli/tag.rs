@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use serde_json::{Value, json};
 
-use super::{home, outcome, picture, run, serve};
+use super::{add_local_profile, home, outcome, picture, run, serve};
 
 fn with_profile() -> (tempfile::TempDir, std::path::PathBuf) {
     let (home, folder) = home();
@@ -12,9 +12,7 @@ fn with_profile() -> (tempfile::TempDir, std::path::PathBuf) {
         picture(&folder.join(name));
     }
     let path = folder.to_str().unwrap();
-    let add = ["profile", "add", "here", "--kind", "local", "--folder", path];
-    let (code, _, err) = run(home.path(), &add);
-    assert_eq!(code, 0, "{err}");
+    add_local_profile(home.path(), "here", path);
     (home, folder)
 }
 
@@ -136,8 +134,7 @@ fn the_file_restores_the_tags_of_a_lost_index_and_a_bad_line_is_reported() {
     fs::write(&file, format!("{lines}{{\"path\": 7}}\n")).unwrap();
     let other = tempfile::tempdir().unwrap();
     let path = folder.to_str().unwrap();
-    let add = ["profile", "add", "here", "--kind", "local", "--folder", path];
-    assert_eq!(run(other.path(), &add).0, 0);
+    add_local_profile(other.path(), "here", path);
     let (code, out, err) = run(other.path(), &["tag", "list", "--profile", "here", "--csv"]);
     assert_eq!(code, 0, "{err}");
     assert!(out.contains("night") && out.contains('3'), "{out}");

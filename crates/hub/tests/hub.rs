@@ -14,9 +14,8 @@ use tessera_hub::{
 use tessera_testing::{
     certificates::self_signed,
     loopback_hub::{COMMIT, HubFault, HubRequest, LoopbackHub},
-    tls_service::{TlsService, passes_where_system_trusts, port_of_environment},
+    tls_service::{TlsService, passes_where_system_trusts, port_of_environment, respond_not_found},
 };
-use tokio::io::AsyncWriteExt as _;
 
 const LARGE: &str = "onnx/model.onnx";
 
@@ -206,10 +205,7 @@ async fn the_hub_of_the_environment_is_listed() {
 #[tokio::test]
 async fn a_certificate_of_the_system_is_accepted_for_its_hub() {
     let ((config, file), (_, other)) = (self_signed("localhost"), self_signed("localhost"));
-    let service = TlsService::start_tls(config, |mut stream, _| async move {
-        stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n").await.unwrap();
-    });
-    let port = service.await.port;
+    let port = TlsService::start_tls(config, respond_not_found).await.port;
     for (file, is_accepted) in [(&file, true), (&other, false)] {
         let test = "the_hub_of_the_environment_is_listed";
         let passes = passes_where_system_trusts(file.path(), test, port).await;

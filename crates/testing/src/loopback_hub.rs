@@ -1,5 +1,6 @@
 //! A model hub on loopback, with the faults that public hubs and the networks before them have. Large files are
-//! redirected to another host, as public hubs do.
+//! redirected to another host, as public hubs do. The responses have version 1.0 of HTTP, so that clients do not use a
+//! connection again while it is being closed.
 
 use std::{
     fmt::Write as _,
@@ -126,7 +127,7 @@ impl State {
             let wait = if self.fault == HubFault::BusyForAnHour { 3_600 } else { 0 };
             return write!(
                 stream,
-                "HTTP/1.1 429 Too Many Requests\r\nRetry-After: {wait}\r\nContent-Length: 0\r\n\r\n"
+                "HTTP/1.0 429 Too Many Requests\r\nRetry-After: {wait}\r\nContent-Length: 0\r\n\r\n"
             );
         }
         let is_listing = request.path.starts_with("/api/models/");
@@ -134,7 +135,7 @@ impl State {
             && !request.to_other_host
             && request.authorization.as_deref() != Some("Bearer hf_secret")
         {
-            return write!(stream, "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n");
+            return write!(stream, "HTTP/1.0 401 Unauthorized\r\nContent-Length: 0\r\n\r\n");
         }
         let is_old = !request.to_other_host && !request.path.contains("new-name");
         if self.fault == HubFault::Moved && is_old {
@@ -145,14 +146,14 @@ impl State {
             let body = self.listing().to_string();
             return write!(
                 stream,
-                "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+                "HTTP/1.0 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
                 body.len()
             );
         }
         let asked = request.path.split('?').next().unwrap_or_default();
         let found = self.files.iter().find(|(path, _)| asked.ends_with(&format!("/{path}")));
         let Some((path, content)) = found else {
-            return write!(stream, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
+            return write!(stream, "HTTP/1.0 404 Not Found\r\nContent-Length: 0\r\n\r\n");
         };
         if is_large(path) && !request.to_other_host {
             let to = format!("http://{}/blob/{path}?signature=secret", self.other_host);
@@ -179,7 +180,7 @@ impl State {
             range.strip_prefix("bytes=")?.strip_suffix('-')?.parse::<usize>().ok()
         });
         let start = start.filter(|_| self.fault != HubFault::IgnoresRange);
-        let mut head = String::from("HTTP/1.1 ");
+        let mut head = String::from("HTTP/1.0 ");
         // Writing to a string cannot fail.
         let _ = match start {
             Some(start) => write!(
@@ -223,7 +224,7 @@ impl State {
 }
 
 fn redirect(mut stream: &TcpStream, status: u16, to: &str) -> std::io::Result<()> {
-    write!(stream, "HTTP/1.1 {status} Redirect\r\nLocation: {to}\r\nContent-Length: 0\r\n\r\n")
+    write!(stream, "HTTP/1.0 {status} Redirect\r\nLocation: {to}\r\nContent-Length: 0\r\n\r\n")
 }
 
 /// Whether a hub keeps a file outside its Git repository.

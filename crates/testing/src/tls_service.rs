@@ -13,7 +13,10 @@ use std::{
 use tessera_client::{AuthMethod, BaseUrl, CertificateAuthorities, Client, ServiceConfig};
 
 use crate::{certificates::Authority, clients::without_pauses};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::{TcpListener, TcpStream},
+};
 use tokio_rustls::{TlsAcceptor, rustls::ServerConfig, server::TlsStream};
 
 /// A client of `localhost` that trusts this authority, besides those of the system.
@@ -72,6 +75,15 @@ impl TlsService {
     pub fn accepted(&self) -> usize {
         self.accepted.load(Ordering::SeqCst)
     }
+}
+
+/// Responds 404 to a request. The request is read first, because closing a connection with unread bytes resets it.
+pub async fn respond_not_found(mut stream: TlsStream<TcpStream>, _: usize) {
+    let mut request = Vec::new();
+    while !request.ends_with(b"\r\n\r\n") && stream.read_buf(&mut request).await.unwrap() > 0 {}
+    let response = b"HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+    stream.write_all(response).await.unwrap();
+    stream.shutdown().await.unwrap();
 }
 
 const PORT_VARIABLE: &str = "TESSERA_TEST_PORT";

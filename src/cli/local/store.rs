@@ -9,7 +9,7 @@ use crate::{
     cli::{
         exit::CheckResult,
         local::{LocalSettings, local_settings, service::index_dir},
-        service_options::{SharedStorage, StoreCommand, StoreOptions, StoreRevokeOptions},
+        service_options::{SharedStorage, StoreCommand, StoreOptions},
     },
     usecase::run_blocking,
 };
@@ -40,15 +40,15 @@ pub fn run_store(context: &Context, command: &StoreCommand) -> CliResult {
             let status = postgres::status(&address).map_err(failed)?;
             (address, status)
         }
-        StoreCommand::Revoke(options) => return revoke(context, options),
+        StoreCommand::Revoke { store, data } => return revoke(context, store, data.clone()),
     };
     context.print(&document(&address, &status))
 }
 
-fn revoke(context: &Context, options: &StoreRevokeOptions) -> CliResult {
+fn revoke(context: &Context, store: &StoreOptions, data: Option<PathBuf>) -> CliResult {
     context.require_writable()?;
-    let store = store_address(&options.store)?;
-    let data = index_dir(options.data.clone())?;
+    let store = store_address(store)?;
+    let data = index_dir(data)?;
     let folder = store.is_none().then_some(&*data);
     if folder.is_some_and(|folder| !folder.is_dir()) {
         let message = format!("there is no index in {}", data.display());

@@ -16,9 +16,9 @@ use tessera_media::object_storage::{
 };
 use tessera_testing::{
     certificates::self_signed,
-    tls_service::{TlsService, passes_where_system_trusts, port_of_environment},
+    tls_service::{TlsService, passes_where_system_trusts, port_of_environment, respond_not_found},
 };
-use tokio::{io::AsyncWriteExt as _, net::TcpListener};
+use tokio::net::TcpListener;
 
 use super::fake_s3::{FakeFailure, FakeS3, KEY_ID, SECRET, TOKEN, storage};
 
@@ -153,10 +153,7 @@ async fn the_object_of_the_environment_is_missing() {
 #[tokio::test]
 async fn a_certificate_of_the_system_is_accepted_for_its_storage() {
     let ((config, file), (_, other)) = (self_signed("localhost"), self_signed("localhost"));
-    let service = TlsService::start_tls(config, |mut stream, _| async move {
-        stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n").await.unwrap();
-    });
-    let port = service.await.port;
+    let port = TlsService::start_tls(config, respond_not_found).await.port;
     for (file, is_accepted) in [(&file, true), (&other, false)] {
         let test = "components::object_storage::settings::the_object_of_the_environment_is_missing";
         let passes = passes_where_system_trusts(file.path(), test, port).await;
