@@ -1,10 +1,13 @@
 //! `tessera duplicates` lists groups of near-duplicates, and trashes, moves or links all images of a group but those
 //! that a rule keeps.
 
+use std::collections::BTreeMap;
+
 use tessera_curation::{
     FileAction, LinkKind,
     duplicates::{
-        DuplicateGroup, DuplicateImage, KeepRule, OtherImage, decide, freed_bytes, without_linked,
+        DuplicateGroup, DuplicateImage, KeepRule, OtherImage, SimilarImages, decide, freed_bytes,
+        without_linked,
     },
 };
 use tessera_model::Fraction;
@@ -93,10 +96,15 @@ impl DuplicatesOptions {
             groups = without_linked(groups);
         }
         describe(context, &groups);
-        let Some(action) = action else { return print_groups(context, &groups) };
-        if groups.is_empty() {
-            return print_groups(context, &groups);
+        let left_out = left_out(&sets);
+        for (reason, count) in &left_out {
+            let images = count_with_noun(*count, "near-duplicate is", "near-duplicates are");
+            context.messages.warn(format!("{images} left out: {reason}"));
         }
+        let action = match action {
+            Some(action) if !groups.is_empty() => action,
+            _ => return print_groups(context, &groups, &left_out),
+        };
         let plan = move || file_actions::plan_duplicates(&*finder, id, groups, action);
         let mut preview = run_blocking(plan).await?;
         self.annotations.apply(&mut preview);
@@ -119,10 +127,27 @@ fn describe(context: &Context, groups: &[DuplicateGroup]) {
     }
 }
 
-fn print_groups(context: &Context, groups: &[DuplicateGroup]) -> CliResult {
+/// Counts the near-duplicates that no action can be about, by the reason.
+fn left_out(sets: &[SimilarImages]) -> BTreeMap<&str, usize> {
+    let mut counts = BTreeMap::new();
+    for skipped in sets.iter().flat_map(|set| &set.left_out) {
+        *counts.entry(skipped.reason.as_str()).or_default() += 1;
+    }
+    counts
+}
+
+fn print_groups(
+    context: &Context,
+    groups: &[DuplicateGroup],
+    left_out: &BTreeMap<&str, usize>,
+) -> CliResult {
     let rows: Vec<Value> =
         (1..).zip(groups).flat_map(|(number, group)| rows(number, group)).collect();
-    let fields = json!({ "groups": groups.len(), "images": rows });
+    let left_out: Vec<Value> = left_out
+        .iter()
+        .map(|(reason, count)| json!({ "reason": reason, "media": count }))
+        .collect();
+    let fields = json!({ "groups": groups.len(), "images": rows, "left_out": left_out });
     context.print(&Document::new("tessera.duplicates/1", fields))
 }
 

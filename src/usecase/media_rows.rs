@@ -3,7 +3,7 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    path::PathBuf,
+    path::{Path, PathBuf},
     time::Instant,
 };
 
@@ -39,7 +39,8 @@ pub struct MediaRow {
     pub objects: Vec<String>,
     pub issues: Vec<RowIssue>,
     pub link: Option<String>,
-    /// The file of the media item, if it is on this machine.
+    /// The file of this machine that is or contains the media item: for a frame its video, and for an image inside a
+    /// Parquet file this file.
     pub original: Option<PathBuf>,
 }
 
@@ -72,6 +73,11 @@ impl MediaRow {
             link: text(column::URL),
             original: None,
         }
+    }
+
+    /// Returns the file of this machine that is the media item itself, which a frame does not have.
+    pub fn whole_file(&self) -> Option<&Path> {
+        self.original.as_deref().filter(|original| original.ends_with(&self.path))
     }
 
     pub fn has_issue(&self, kind: IssueKind) -> bool {

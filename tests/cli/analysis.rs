@@ -14,6 +14,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tessera_model::pseudorandom::mix64;
 use tessera_store::{Store, export};
+use tessera_testing::scripts::write_script;
 
 use super::{documented::replay_section, outcome, run, serve, tessera};
 
@@ -265,6 +266,40 @@ fn checks_fail_with_their_own_exit_code() {
     let (code, _, err) = check(&["--no-leaks", "train", "valid"]);
     assert_eq!(code, 5);
     assert!(err.contains("`valid` contains no media"), "{err}");
+}
+
+#[test]
+fn a_frame_counts_and_is_located_as_its_video() {
+    let home = tempfile::tempdir().unwrap();
+    let (programs, video) = (home.path().join("bin"), home.path().join("films/clips/a.mp4"));
+    fs::create_dir_all(video.parent().unwrap()).unwrap();
+    fs::create_dir(&programs).unwrap();
+    fs::write(&video, b"\0\0\0\x20ftypisom and what follows").unwrap();
+    let jpeg = programs.join("frame.jpg");
+    paint(1).save(&jpeg).unwrap();
+    let (length, jpeg) = (fs::metadata(&jpeg).unwrap().len(), jpeg.display());
+    let streams = r#"echo '{"streams": [{"index": 0, "codec_type": "video"}]}'"#;
+    write_script(&programs.join("ffprobe"), &format!("cat > /dev/null\n{streams}"));
+    let frame = |seconds| {
+        format!(
+            "echo 'frame:0 pts:0 pts_time:{seconds}' >&2\n\
+             printf -- '--ffmpeg\\r\\nContent-length: {length}\\r\\n\\r\\n'\ncat '{jpeg}'\nprintf '\\r\\n'\n"
+        )
+    };
+    let script = format!("cat > /dev/null\n{}{}", frame(0), frame(5));
+    write_script(&programs.join("ffmpeg"), &script);
+    let path = format!("{}:/usr/bin:/bin", programs.display());
+    let run = |arguments: &[&str]| {
+        let mut command = tessera(home.path(), arguments);
+        let (code, out, err) = outcome(command.current_dir(home.path()).env("PATH", &path));
+        (code, serde_json::from_str::<Value>(&out).unwrap_or_else(|_| panic!("{out}{err}")))
+    };
+    let (_, report) = run(&["report", "films", "--json"]);
+    assert_eq!((&report["frames"], &report["bytes"]), (&json!(2), &json!(29)), "{report}");
+    let (code, sarif) = run(&["check", "films", "--max-duplicates", "0", "--sarif", "-"]);
+    let location = &sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
+    let uri = &location["artifactLocation"]["uri"];
+    assert_eq!((code, uri), (11, &json!("films/clips/a.mp4")), "{sarif}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::{documents::assert_described, outcome, piped, run, serve, tessera};
@@ -339,6 +339,21 @@ fn acting_needs_a_choice_a_local_folder_and_permission() {
         assert!(err.contains("needs a local folder"), "{err}");
     }
     assert_eq!(world.files(), before);
+}
+
+#[test]
+fn near_duplicates_that_are_not_files_of_the_folder_are_counted() {
+    let world = World::new();
+    let copies = world.home.path().join("copies");
+    fs::create_dir(&copies).unwrap();
+    fs::copy(world.folder.join("p1.png"), copies.join("uploaded.png")).unwrap();
+    let add = ["media", "add", "--dir", copies.to_str().unwrap(), "--wait", "--reindex"];
+    let (code, _, err) = world.ask(&add);
+    assert_eq!(code, 0, "{err}");
+    let (code, document, err) = world.ask(&["duplicates"]);
+    let reason = "it was uploaded or unpacked, so its file belongs to the index";
+    assert_eq!(document["left_out"], json!([{"reason": reason, "media": 1}]), "{code} {err}");
+    assert!(err.contains(&format!("1 near-duplicate is left out: {reason}")), "{err}");
 }
 
 #[test]

@@ -140,6 +140,8 @@ pub struct SimilarPair {
 pub struct SimilarImages {
     pub images: Vec<DuplicateImage>,
     pub pairs: Vec<SimilarPair>,
+    /// Near-duplicates that no action can be about, because they are not files of the user's own folders.
+    pub left_out: Vec<Skipped>,
 }
 
 /// Which image of a group to keep.

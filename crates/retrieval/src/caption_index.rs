@@ -17,7 +17,7 @@ use tessera_search::text::{
     full_text_query::{CaptionTotals, FullTextQuery, PhraseScore, TextExpression},
     language::Language,
     name_words::{NameQuery, name_words},
-    words::{indexed_words, words},
+    words::{indexed_words, stem, words},
 };
 
 #[derive(Debug, Default)]
@@ -260,7 +260,7 @@ impl CaptionIndexBuilder {
     /// Determines the words under which a word of a caption is indexed. There is usually one, but there are several in
     /// scripts that do not separate words.
     fn stem(&mut self, word: &str) {
-        let split = indexed_words(&self.language.stem(word));
+        let split = indexed_words(&stem(word, self.language));
         if self.stemmed.len() == MAX_STEMMED {
             self.stemmed.clear();
         }

@@ -273,6 +273,15 @@ pub fn mark_skipped<'a>(
     files: impl Iterator<Item = FileWithoutMedia<'a>> + Clone,
 ) -> Result<()> {
     remove_files(connection, source, files.clone().map(|file| file.path))?;
+    note_reasons(connection, source, files)
+}
+
+/// Records the reasons why files are not media items, or only a part of them is.
+pub fn note_reasons<'a>(
+    connection: &Connection,
+    source: i64,
+    files: impl Iterator<Item = FileWithoutMedia<'a>>,
+) -> Result<()> {
     let sql = "INSERT INTO skipped VALUES (?1, ?2, ?3, ?4, ?5)";
     query::execute_each(connection, sql, files, |FileWithoutMedia { path, stat, reason }, run| {
         let (size, modified) = stat.map(|stat| (stat.size, stat.modified)).unzip();

@@ -140,8 +140,8 @@ async fn push_pictures(page: &mut String, connection: &Connection<'_>, rows: &[&
 
 /// Returns a JPEG, or `None` if the picture cannot be read. A frame has no file of its own, so its link is followed.
 async fn thumbnail(connection: &Connection<'_>, row: &MediaRow) -> Option<Vec<u8>> {
-    let bytes = match (&row.original, &row.link) {
-        (Some(original), _) if !row.is_frame => tokio::fs::read(original).await.ok()?,
+    let bytes = match (row.whole_file(), &row.link) {
+        (Some(original), _) => tokio::fs::read(original).await.ok()?,
         (_, Some(link)) => {
             let link = Link::new(link);
             connection.client.fetch_picture(&link, MAX_PICTURE_BYTES).await.ok()?.into()

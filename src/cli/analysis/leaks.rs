@@ -87,8 +87,8 @@ fn draw(context: &Context, leaks: &[Leak<'_>]) -> CliResult<()> {
     let screen = terminal_info(context)?;
     let mut pictures = Vec::new();
     for row in leaks.iter().flat_map(|leak| [leak.a[0], leak.b[0]]) {
-        let Some(original) = &row.original else {
-            context.messages.warn("--pictures needs the files of a local folder");
+        let Some(original) = row.whole_file() else {
+            context.messages.warn("--pictures needs pictures that are files of a local folder");
             return Ok(());
         };
         let bytes = std::fs::read(original)

@@ -82,6 +82,6 @@ async fn media_rows(connection: &Connection<'_>, dataset: &Dataset) -> CliResult
         }
         followed.unwrap_or_else(|| Err(CliError::new(Exit::Interrupted, "interrupted")))
     };
-    let originals = connection.local.as_ref().map(LocalService::originals);
+    let originals = connection.local.as_ref().map(LocalService::original_paths);
     fetch(&connection.client, dataset.id, originals, follow).await
 }

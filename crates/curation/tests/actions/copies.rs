@@ -94,7 +94,7 @@ fn a_file_in_a_folder_that_is_mounted_twice_is_no_duplicate_of_itself() {
         ..original.clone()
     };
     let images = [&again(&a), &a, &b, &again(&b)].map(|original| image(original.clone()));
-    let sets = [SimilarImages { images: images.into(), pairs: Vec::new() }];
+    let sets = [SimilarImages { images: images.into(), ..SimilarImages::default() }];
     let rule = KeepRule::InFolder("sub".into());
     assert_eq!(decide(&sets, &rule, true), [], "both files are in the folder to keep");
     let mut groups = decide(&sets, &KeepRule::Largest, true);
@@ -126,7 +126,7 @@ fn only_outlines_of_another_kind_and_columns_without_a_value_are_missing_in_a_ke
                 ..image(desk.original(name, "same"))
             }
         });
-        let sets = [SimilarImages { images: images.into(), pairs: Vec::new() }];
+        let sets = [SimilarImages { images: images.into(), ..SimilarImages::default() }];
         let groups = decide(&sets, &KeepRule::Path("a.jpg".parse().unwrap()), true);
         let layout = TargetLayout { folder: desk.root.join("target"), keeps_folders: true };
         let preview = FileActionPreview::of_duplicates(FileAction::Move(layout), groups);
@@ -147,7 +147,7 @@ fn a_link_to_a_file_that_leaves_is_named_and_shared_bytes_become_free_once() {
     fs::hard_link(&copy.path, &hard.path).unwrap();
     symlink(&copy.path, &link.path).unwrap();
     let images = [kept, copy, hard, link].map(image).into();
-    let sets = [SimilarImages { images, pairs: Vec::new() }];
+    let sets = [SimilarImages { images, ..SimilarImages::default() }];
     let groups = decide(&sets, &KeepRule::Path("kept.jpg".parse().unwrap()), true);
     assert_eq!((groups[0].others.len(), freed_bytes(&groups)), (3, 4));
     let preview = FileActionPreview::of_duplicates(FileAction::Move(desk.layout(true)), groups);

@@ -31,9 +31,12 @@ const MAX_HEADER_BYTES: u64 = 1 << 10;
 const MAX_TIME_BYTES: u64 = 16 << 20;
 
 /// Selects the first frame. A further frame is selected at a scene change at least two seconds after the last selected
-/// frame, or after five seconds without one. The second filter prints the times of the frames.
+/// frame, or after five seconds without one. The second filter prints the times of the frames, each
+/// at once, so that no warning is written into the middle of one.
 const SELECTION: &str = "select='isnan(prev_selected_t)+gte(t-prev_selected_t,2)\
-     *(gt(scene,0.3)+gte(t-prev_selected_t,5))',metadata=print:file=/dev/fd/2";
+     *(gt(scene,0.3)+gte(t-prev_selected_t,5))',metadata=print:file=/dev/fd/2:direct=1";
+/// What `ffmpeg` warns of at the end of a video that is cut off: a packet, and a file of Matroska.
+const CUT_OFF_WARNINGS: [&str; 2] = ["corrupt input packet", "File ended prematurely"];
 /// Makes pixels square, as players show them, within the sides that codecs allow.
 const SQUARE_PIXELS: &str = "scale='clip(iw*sar,2,16384)':ih,setsar=1,";
 /// Blends transparent parts with medium gray, like those of pictures.
@@ -57,18 +60,27 @@ pub struct VideoFrame {
     pub jpeg: Vec<u8>,
 }
 
-/// Samples the frames of a video, in the order of time. Fails if there are no frames, if sampling takes too long,
+/// The frames of a video, in the order of time.
+#[derive(Debug)]
+pub struct SampledVideo {
+    pub frames: Vec<VideoFrame>,
+    /// Whether the end of the file is missing.
+    pub is_cut_off: bool,
+}
+
+/// Samples the frames of a video. Fails if there are no frames, if sampling takes too long,
 /// or if it is cancelled.
 pub fn sample_frames(
     container: VideoContainer,
     ffmpeg: &Path,
     video: VideoInput,
     is_cancelled: &dyn Fn() -> bool,
-) -> Result<Vec<VideoFrame>, VideoError> {
+) -> Result<SampledVideo, VideoError> {
     let (stream, mut video) = find_stream(ffmpeg, container, video, is_cancelled)?;
     let is_large = video.length().is_ok_and(|length| length > MAX_FULLY_DECODED);
     let max_pixels = MAX_FRAME_PIXELS.to_string();
-    let mut options = vec!["-nostdin", "-v", "quiet", "-threads", "1", "-max_pixels", &max_pixels];
+    let mut options =
+        vec!["-nostdin", "-v", "warning", "-threads", "1", "-max_pixels", &max_pixels];
     options.extend(if is_large { &["-skip_frame", "nokey"][..] } else { &[] });
     let graph = filter_graph(&stream, container.sequence);
     let mut outputs = vec!["-filter_complex", &graph, "-map", "[shown]", "-r", "25"];
@@ -83,14 +95,14 @@ pub fn sample_frames(
             outputs: &outputs,
             timeout: SAMPLING_TIMEOUT,
         };
-        let ((pictures, times), same) =
+        let ((pictures, (times, is_cut_off)), same) =
             program.run(video, read_pictures, read_times, is_cancelled)?;
         let frame = |(number, jpeg)| {
             Some(VideoFrame { seconds: *times.get(number)?, jpeg: stream.to_srgb(jpeg) })
         };
         let frames: Vec<_> = pictures.into_iter().filter_map(frame).collect();
         if !frames.is_empty() {
-            return Ok(frames);
+            return Ok(SampledVideo { frames, is_cut_off });
         }
         video = same;
     }
@@ -167,13 +179,17 @@ fn next_part(output: &mut impl BufRead) -> Option<Vec<u8>> {
     (bytes.len() as u64 == length).then_some(bytes)
 }
 
-/// Reads the time of each picture, in seconds.
-fn read_times(output: impl BufRead) -> Vec<f64> {
-    let time = |line: String| {
-        let text = line.split_whitespace().find_map(|word| word.strip_prefix("pts_time:"))?;
-        Some(text.parse().ok().filter(|seconds: &f64| seconds.is_finite()).unwrap_or(0.0))
-    };
-    output.take(MAX_TIME_BYTES).lines().map_while(Result::ok).filter_map(time).collect()
+/// Reads the time of each picture, in seconds, and whether a warning says that the video is cut off.
+fn read_times(output: impl BufRead) -> (Vec<f64>, bool) {
+    let (mut times, mut is_cut_off) = (Vec::new(), false);
+    for line in output.take(MAX_TIME_BYTES).split(b'\n').map_while(Result::ok) {
+        let line = String::from_utf8_lossy(&line);
+        is_cut_off |= CUT_OFF_WARNINGS.iter().any(|warning| line.contains(warning));
+        let time = line.split_whitespace().find_map(|word| word.strip_prefix("pts_time:"));
+        let seconds = |text: &str| text.parse().ok().filter(|seconds: &f64| seconds.is_finite());
+        times.extend(time.map(|text| seconds(text).unwrap_or(0.0)));
+    }
+    (times, is_cut_off)
 }
 
 /// The minimum times from a selected frame to the next one: the first if the scene has changed, the second if it has

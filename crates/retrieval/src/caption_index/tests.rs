@@ -11,7 +11,7 @@ use proptest::{
 use tessera_search::text::{
     full_text_query::{FullTextQuery, parse},
     language::Language,
-    words::{indexed_words, words},
+    words::{indexed_words, stem, words},
 };
 use tessera_testing::full_text::{
     captions, captions_with_excluded_words, full_text_matches, queries, tokenized,
@@ -99,7 +99,7 @@ proptest! {
         let index = index_of(&captions, Language::English);
         let number = at.index(captions.len());
         for word in words(&captions[number], Language::English) {
-            let stem = Language::English.stem(&word);
+            let stem = stem(&word, Language::English);
             if !indexed_words(&stem).is_empty() {
                 let found = rows(&index, &format!("\"{word}\""));
                 prop_assert!(found.contains(&i64::try_from(number).unwrap()), "{word}");

@@ -60,8 +60,8 @@ impl CopySearch {
         candidates
     }
 
-    /// Returns the candidates that are copies, with their distances (0 to 0.16). `keypoints` must return `None` for a
-    /// row that no longer exists.
+    /// Returns the candidates that are copies, with their distances (0 to 0.16). Only an unchanged picture has 0. `keypoints` must
+    /// return `None` for a row that no longer exists.
     pub fn copies<'k>(
         &self,
         candidates: &[CopyCandidate],
@@ -79,16 +79,20 @@ impl CopySearch {
             .collect();
         let views: Vec<&CornerColumns> = std::iter::once(&self.upright).chain(&turned).collect();
         let verify = |&CopyCandidate { row, turns }: &CopyCandidate| {
-            let score = verify(views[turns], keypoints(row)?)?;
-            Some((row, 1.0 - copy_similarity(score)))
+            Some((row, copy_distance(views[turns], keypoints(row)?)?))
         };
         candidates.par_iter().filter_map(verify).collect()
     }
 }
 
-fn verify(view: &CornerColumns, candidate: &Keypoints) -> Option<f32> {
-    inlier_score(view, &columns(candidate.iter()))
-        .or_else(|| inlier_score(view, &columns(candidate.iter().map(Keypoint::mirrored))))
+fn copy_distance(view: &CornerColumns, candidate: &Keypoints) -> Option<f32> {
+    let upright = columns(candidate.iter());
+    if *view == upright {
+        return Some(0.0);
+    }
+    let mirrored = || columns(candidate.iter().map(Keypoint::mirrored));
+    let score = inlier_score(view, &upright).or_else(|| inlier_score(view, &mirrored()))?;
+    Some(1.0 - copy_similarity(score))
 }
 
 fn columns(corners: impl Iterator<Item = Keypoint>) -> CornerColumns {

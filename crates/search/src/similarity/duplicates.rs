@@ -22,16 +22,21 @@ use crate::index::{Keypoint, Keypoints, decode_keypoints};
 pub struct DuplicatePair {
     /// The lower row and the higher one.
     pub rows: (u32, u32),
-    /// 1.0 for identical pictures. Pairs that were matched by corners have at least 0.84.
+    /// 1.0 for identical pictures. Pairs that were matched by corners have at least 0.84, and copies at most 0.99.
     pub similarity: f32,
 }
 
-/// Cosine distance up to which pictures are duplicates regardless of their corners.
+/// Cosine distance up to which pictures are copies regardless of their corners, unless both have few corners.
 const EQUAL_DISTANCE: f32 = 0.01;
-/// The same limit for a picture with fewer than [`MIN_CORNERS`] corners.
+/// Cosine distance up to which a picture with fewer than [`MIN_CORNERS`] corners is a duplicate of another one.
 const PLAIN_EQUAL_DISTANCE: f32 = 0.04;
 /// Minimum number of corners of a picture for its corners to decide.
 const MIN_CORNERS: usize = 24;
+/// Cosine distance up to which pictures with equal corners are the same picture.
+const SAME_DISTANCE: f32 = 0.001;
+/// The largest similarity of two edited pictures with few corners, or of an edited one whose corners do not match. The
+/// descriptors of different patterns, such as stripes, can be as close, and a few of their corners can match.
+const MAX_PLAIN_SIMILARITY: f32 = 0.94;
 /// Maximum number of candidates per row, in addition to its neighbors. All edits of 200 photographs among 1,600 were
 /// within this limit.
 const MAX_CANDIDATES: usize = 32;
@@ -165,24 +170,36 @@ impl Verification {
     fn similarity(&mut self, encoded: &[u8], other: Neighbor, is_lower: bool) -> Option<f32> {
         let distance = other.distance;
         let corners = || decode_keypoints(encoded);
-        let plain = self.row_corners.len().min(corners().len()) < MIN_CORNERS;
-        let close = if plain { PLAIN_EQUAL_DISTANCE } else { EQUAL_DISTANCE };
-        if distance <= close {
+        self.other_corners.fill(corners());
+        let counts = [self.row_corners.len(), self.other_corners.len()];
+        let [fewest, most] = [counts[0].min(counts[1]), counts[0].max(counts[1])];
+        let is_same = distance <= SAME_DISTANCE && self.row_corners == self.other_corners;
+        if is_same || (distance <= EQUAL_DISTANCE && most >= MIN_CORNERS) {
             return Some(1.0 - distance);
         }
-        let mut score = |corners: &mut dyn Iterator<Item = Keypoint>| {
-            self.other_corners.fill(corners);
-            if is_lower {
-                inlier_score(&self.row_corners, &self.other_corners)
-            } else {
-                inlier_score(&self.other_corners, &self.row_corners)
+        let mut score = self.score(is_lower);
+        if score.is_none() && distance <= MAX_MIRRORED_DISTANCE {
+            self.other_corners.fill(corners().map(Keypoint::mirrored));
+            score = self.score(is_lower);
+        }
+        let is_close = fewest < MIN_CORNERS && distance <= PLAIN_EQUAL_DISTANCE;
+        match score {
+            Some(score) if most >= MIN_CORNERS => Some(copy_similarity(score).max(1.0 - distance)),
+            None if !is_close => None,
+            score => {
+                let similarity = score.map_or(0.0, copy_similarity).max(1.0 - distance);
+                Some(similarity.min(MAX_PLAIN_SIMILARITY))
             }
-        };
-        let share = score(&mut corners()).or_else(|| {
-            let may_be_mirrored = distance <= MAX_MIRRORED_DISTANCE;
-            may_be_mirrored.then(|| score(&mut corners().map(Keypoint::mirrored))).flatten()
-        })?;
-        Some(copy_similarity(share).max(1.0 - distance))
+        }
+    }
+
+    /// Scores the corners of the two rows, with those of the lower row first.
+    fn score(&self, is_lower: bool) -> Option<f32> {
+        if is_lower {
+            inlier_score(&self.row_corners, &self.other_corners)
+        } else {
+            inlier_score(&self.other_corners, &self.row_corners)
+        }
     }
 }
 

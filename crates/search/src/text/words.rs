@@ -24,15 +24,25 @@ pub fn words(text: &str, language: Language) -> impl Iterator<Item = String> {
 pub fn content_stems(text: &str, language: Language) -> Vec<String> {
     words(text, language)
         .filter(|word| is_content_word(word, language))
-        .map(|word| language.stem(&word).into_owned())
+        .map(|word| stem(&word, language))
         .collect()
 }
 
 /// Returns the stems of all words of a text, separated by spaces, as the full-text index contains them.
 pub fn stemmed_text(text: &str, language: Language) -> String {
-    let stems: Vec<String> =
-        words(text, language).map(|word| language.stem(&word).into_owned()).collect();
+    let stems: Vec<String> = words(text, language).map(|word| stem(&word, language)).collect();
     stems.join(" ")
+}
+
+/// Returns the stem of a word in lower case. Stemmers need diacritics to recognize the endings of their language, but
+/// many remove a last vowel only without diacritics: the English one leaves `résumé` as it is, and makes `resum` of
+/// `resume`. The stem of such a word is therefore the one without diacritics.
+pub fn stem(word: &str, language: Language) -> String {
+    let stem = language.stem(word).into_owned();
+    let folded = indexed_words(&stem).concat();
+    let has_marked_vowel = folded.ends_with(['a', 'e', 'i', 'o', 'u'])
+        && stem.ends_with(|last: char| !last.is_ascii());
+    if has_marked_vowel { language.stem(&folded).into_owned() } else { stem }
 }
 
 /// Splits a stemmed text into the words by which captions are found, in order and without diacritics. Letters are

@@ -215,7 +215,8 @@ fn assignments(
     assignments
 }
 
-/// Assigns the best similarity and the group of near-duplicates. Positions in the order of groups continue from
+/// Assigns the best similarity and the group of near-duplicates, which are the less unique, the more similar they are.
+/// The distances of descriptors alone do not show an edited copy. Positions in the order of groups continue from
 /// `first`.
 fn assign_duplicates(
     assignments: &mut [ClusterAssignment],
@@ -227,6 +228,9 @@ fn assign_duplicates(
             let known = &mut assignments[row].near_duplicate_similarity;
             *known = known.max(*similarity);
         }
+    }
+    for assignment in &mut *assignments {
+        assignment.uniqueness *= 1.0 - assignment.near_duplicate_similarity;
     }
     let order = order_by_group(duplicates, assignments.len());
     for (position, GroupedRow { row, link }) in (first..).zip(order) {

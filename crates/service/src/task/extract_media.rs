@@ -20,7 +20,7 @@ use tessera_media::ingest::{
     FileStat, FileToExtract, OriginalFiles, ScannedFile, SourceFile, VideoError, VideoInput,
     embedded_text::{self, EmbeddedText},
     is_refused, is_unavailable, read_error_name, read_first_bytes, unrecognized_reason,
-    video::{FFMPEG_MISSING, VideoFrame, sample_animation, sample_frames},
+    video::{FFMPEG_MISSING, SampledVideo, VideoFrame, sample_animation, sample_frames},
 };
 use tessera_picture::{PictureFormat, VideoContainer};
 use tessera_search::index::{self, Features};
@@ -43,8 +43,8 @@ const EXTRACTION_PERCENT: usize = 90;
 
 enum FileOutcome {
     Image(Features, EmbeddedText, ContentDigest),
-    /// The frames of a video or animation, of which there is at least one.
-    Frames(Vec<(VideoFrame, Features)>, ContentDigest),
+    /// The frames of a video or animation, of which there is at least one, and whether its end is missing.
+    Frames(Vec<(VideoFrame, Features)>, ContentDigest, bool),
     /// The file is unchanged and has this size.
     Unchanged(u64),
     NoMedia(ExtractError),
@@ -167,7 +167,8 @@ fn examine(
     let digest = ContentDigest { size: bytes.len() as u64, hash };
     let is_cancelled = || context.check_cancelled().is_err();
     if let Some(frames) = sample_animation(&bytes, &is_cancelled) {
-        return frames_outcome(frames, digest, &is_cancelled);
+        let sampled = SampledVideo { frames, is_cut_off: false };
+        return frames_outcome(sampled, digest, &is_cancelled);
     }
     if let Some(container) = VideoContainer::of_sequence(&bytes) {
         let file = folder.open_file(&found.path).map_err(unreadable)?;
@@ -207,20 +208,20 @@ fn examine_video(
     let input = VideoInput::new(video, &context.store.uploads_dir(), &context.settings.disk)
         .map_err(unreadable)?;
     let is_cancelled = || context.check_cancelled().is_err();
-    let frames = sample_frames(container, ffmpeg, input, &is_cancelled)?;
-    frames_outcome(frames, digest, &is_cancelled)
+    let sampled = sample_frames(container, ffmpeg, input, &is_cancelled)?;
+    frames_outcome(sampled, digest, &is_cancelled)
 }
 
 /// Extracts the features of the frames of a video or animation. Stops between two frames if the task is cancelled,
 /// because a hundred frames can take half a minute.
 fn frames_outcome(
-    sampled: Vec<VideoFrame>,
+    sampled: SampledVideo,
     digest: ContentDigest,
     is_cancelled: &dyn Fn() -> bool,
 ) -> Result<FileOutcome, ExtractError> {
     let mut failure = "no frame can be decoded".to_owned();
-    let mut frames = Vec::with_capacity(sampled.len());
-    for frame in sampled {
+    let mut frames = Vec::with_capacity(sampled.frames.len());
+    for frame in sampled.frames {
         if is_cancelled() {
             return Err(ExtractError::Skipped("interrupted".to_owned()));
         }
@@ -232,7 +233,7 @@ fn frames_outcome(
     if frames.is_empty() {
         return Err(ExtractError::Skipped(failure));
     }
-    Ok(FileOutcome::Frames(frames, digest))
+    Ok(FileOutcome::Frames(frames, digest, sampled.is_cut_off))
 }
 
 /// Extracts features. A decoder that panics on one file must not end the indexing of the other files.
@@ -290,7 +291,7 @@ fn pictures<'a>(batch: &'a [(&ScannedFile, FileOutcome)]) -> impl Iterator<Item 
     });
     let frames = || {
         let frames = |(_, outcome): &'a (_, _)| match outcome {
-            FileOutcome::Frames(frames, _) => frames.as_slice(),
+            FileOutcome::Frames(frames, ..) => frames.as_slice(),
             _ => &[],
         };
         batch.iter().flat_map(frames)
@@ -312,7 +313,7 @@ fn write_batch(
     packed: &PackedPictures,
 ) -> tessera_store::Result<()> {
     let (mut images, mut texts) = (Vec::new(), Vec::new());
-    let (mut unchanged, mut skipped) = (Vec::new(), Vec::new());
+    let (mut unchanged, mut skipped, mut incomplete) = (Vec::new(), Vec::new(), Vec::new());
     for (found, outcome) in batch {
         let ScannedFile { path, stat, .. } = found;
         match outcome {
@@ -320,7 +321,7 @@ fn write_batch(
                 images.push((indexed(found, digest), features));
                 texts.push(text);
             }
-            FileOutcome::Frames(frames, digest) => {
+            FileOutcome::Frames(frames, digest, is_cut_off) => {
                 indexed_files::replace_frames(
                     transaction,
                     source,
@@ -328,6 +329,9 @@ fn write_batch(
                     frames,
                     packed,
                 )?;
+                let reason = "not read completely, because the end of the video is missing";
+                let file = FileWithoutMedia { path, stat: Some(*stat), reason };
+                incomplete.extend(is_cut_off.then_some(file));
             }
             FileOutcome::Unchanged(size) => {
                 unchanged.push((&**path, FileStat { size: *size, ..*stat }));
@@ -344,7 +348,8 @@ fn write_batch(
     let rows = indexed_files::upsert_images(transaction, source, &images, packed)?;
     tessera_store::sidecar::replace_embedded_texts(transaction, rows.into_iter().zip(texts))?;
     indexed_files::update_stats(transaction, source.row, &unchanged)?;
-    indexed_files::mark_skipped(transaction, source.row, skipped.into_iter())
+    indexed_files::mark_skipped(transaction, source.row, skipped.into_iter())?;
+    indexed_files::note_reasons(transaction, source.row, incomplete.into_iter())
 }
 
 fn indexed<'a>(found: &'a ScannedFile, digest: &'a ContentDigest) -> IndexedFile<'a> {

@@ -372,12 +372,18 @@ impl Deployment {
         min_similarity: f64,
         finder: &mut CompanionFinder,
     ) -> Result<Option<SimilarImages>, QueryError> {
-        let images: Vec<SimilarImage> = images
-            .into_iter()
-            .filter(|image| self.require_own_file(&image.media, &image.folder).is_ok())
-            .collect();
+        let mut left_out = Vec::new();
+        let is_own_file = |SimilarImage { media, folder, .. }: &SimilarImage| {
+            let refused = self.require_own_file(media, folder).err();
+            left_out.extend(refused.map(|reason| Skipped::new(folder.join(&media.path), reason)));
+            refused.is_none()
+        };
+        let mut images: Vec<SimilarImage> = images.into_iter().filter(is_own_file).collect();
         let pairs = verified_pairs(&images, min_similarity);
         if pairs.is_empty() {
+            images.clear();
+        }
+        if images.is_empty() && left_out.is_empty() {
             return Ok(None);
         }
         let mut objects = object::of_pictures(connection, images.iter().map(|it| it.media.row))?;
@@ -398,7 +404,8 @@ impl Deployment {
             original: original(&image.media, image.folder, finder),
             extra_columns: image.media.extra_columns,
         };
-        Ok(Some(SimilarImages { images: images.into_iter().map(image).collect(), pairs }))
+        let images = images.into_iter().map(image).collect();
+        Ok(Some(SimilarImages { images, pairs, left_out }))
     }
 }
 

@@ -216,6 +216,26 @@ async fn a_changed_video_has_only_its_new_frames() {
 }
 
 #[tokio::test]
+async fn a_video_that_is_cut_off_is_listed_until_it_is_complete() {
+    let tools = tempfile::tempdir().unwrap();
+    let settings = with_ffmpeg(tools.path(), &[2]);
+    let times = tools.path().join("times");
+    let warning = "pipe:0: corrupt input packet in stream 0\n";
+    fs::write(&times, fs::read_to_string(&times).unwrap() + warning).unwrap();
+    let service = served(place(), settings).await;
+    assert_eq!(service.good(&service.of_dataset("")).await["n_videos"], 1);
+    let skipped = service.deployment.skipped_files(service.dataset).unwrap();
+    assert_eq!(skipped[0].file.to_string(), "clips/film.mp4");
+    let reason = "not read completely, because the end of the video is missing";
+    assert_eq!(skipped[0].reason.to_string(), reason);
+
+    let place = service.stop().await;
+    fs::write(place.picture("clips/film.mp4"), [VIDEO, b", to its end"].concat()).unwrap();
+    let service = served(place, with_ffmpeg(tools.path(), &[2])).await;
+    assert_eq!(service.deployment.skipped_files(service.dataset).unwrap(), []);
+}
+
+#[tokio::test]
 async fn without_ffmpeg_videos_are_skipped_until_it_is_installed() {
     let service = served(place(), DeploymentSettings::default()).await;
     let skipped = service.deployment.skipped_files(service.dataset).unwrap();

@@ -182,6 +182,7 @@ async fn duplicates_and_uniqueness() {
         last = found;
     }
     assert_eq!(uniqueness(1.0).await, set(&[]), "above, not from");
+    assert!(uniqueness(0.2).await.is_disjoint(&duplicates(0.84).await), "a copy is not unique");
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use tessera_search::text::{
     detect_language,
     language::Language,
-    words::{content_stems, stemmed_text},
+    words::{content_stems, indexed_words, stemmed_text},
 };
 
 use captions::CAPTIONS;
@@ -108,6 +108,21 @@ fn inflected_words_have_the_stems_of_snowball() {
     assert!(Language::all().eq(STEMS.iter().map(|(language, ..)| *language)), "all of them");
     for (language, text, stems) in STEMS {
         assert_eq!(stemmed_text(text, language), stems, "{language:?}");
+    }
+}
+
+#[test]
+fn words_are_found_without_their_diacritics() {
+    for (language, written, typed) in [
+        (Language::English, "résumé soufflé clichés", "resume souffle cliches"),
+        (Language::German, "Café Größe Bücher", "cafe grösse bucher"),
+        (Language::Portuguese, "maçã", "maca"),
+        (Language::Norwegian, "kafé oppå", "kafe oppa"),
+        (Language::French, "préférences élevé cafés", "preferences eleve cafes"),
+        (Language::Spanish, "niño montañas jardín", "nino montanas jardin"),
+    ] {
+        let indexed = |text| indexed_words(&stemmed_text(text, language));
+        assert_eq!(indexed(written), indexed(typed), "{language:?}");
     }
 }
 

@@ -18,8 +18,8 @@ use rayon::prelude::*;
 use tessera_search::{
     index::{DIMENSION, Features, Keypoint, Keypoints, extract},
     similarity::{
-        DuplicatePair, Neighbor, NeighborGraph, Vectors, near_duplicates, neighbor_graph,
-        order_by_group,
+        CopyCandidate, CopySearch, DuplicatePair, Neighbor, NeighborGraph, Vectors,
+        near_duplicates, neighbor_graph, order_by_group,
     },
 };
 
@@ -150,10 +150,15 @@ fn encoded(corners: &[Keypoint]) -> Keypoints {
     Keypoints::from_bytes(&bytes)
 }
 
-/// The similarity of two pictures by their corners alone: 0.84 (just enough) to 1.0.
+/// The similarity of two pictures by their corners alone: 0.84 (just enough) to 0.99.
 fn similarity(left: &[Keypoint], right: &[Keypoint]) -> Option<f32> {
+    similarity_at(f32::INFINITY, left, right)
+}
+
+/// The similarity of two pictures with this distance of their descriptors.
+fn similarity_at(distance: f32, left: &[Keypoint], right: &[Keypoint]) -> Option<f32> {
     let graph: NeighborGraph =
-        [Vec::new(), vec![Neighbor { row: 0, distance: f32::INFINITY }]].into_iter().collect();
+        [Vec::new(), vec![Neighbor { row: 0, distance }]].into_iter().collect();
     let pairs =
         near_duplicates(&[encoded(left), encoded(right)][..], &graph, |_| true).unwrap().unwrap();
     pairs.first().map(|pair| pair.similarity)
@@ -168,6 +173,30 @@ fn rotated_crop_matches_its_original_and_another_image_does_not() {
     assert!(similarity(&original, &moved(&original, rotate)).unwrap() > 0.75);
     assert_eq!(similarity(&original, &corners(2)), None);
     assert_eq!(similarity(&original, &[]), None);
+}
+
+#[test]
+fn only_the_same_picture_is_identical() {
+    let (picture, plain, other) = (corners(1), &corners(2)[..8], &corners(3)[..8]);
+    let half: Vec<Keypoint> = picture.iter().copied().filter(|corner| corner.x < 128).collect();
+    for (distance, left, right, expected) in [
+        (0.0, &*picture, &*picture, 1.0),
+        (0.0, plain, plain, 1.0),
+        (0.3, &picture, &half, 0.99),
+        (0.005, &picture, plain, 0.995),
+        (0.005, plain, other, 0.94),
+        (0.03, plain, other, 0.94),
+        (0.03, &picture[..20], &picture[..20], 0.94),
+        (0.03, &picture, plain, 0.94),
+    ] {
+        let found = similarity_at(distance, left, right).unwrap();
+        assert!((found - expected).abs() < 1e-4, "{distance}: {found}, not {expected}");
+    }
+    let rows = [encoded(&half), encoded(&picture)];
+    let search = CopySearch::new(&rows[1], &[]).unwrap();
+    let candidates = [0, 1].map(CopyCandidate::upright);
+    let found = search.copies(&candidates, |row| rows.get(row as usize));
+    assert!(matches!(found[..], [(0, 0.009..=0.011), (1, 0.0)]), "{found:?}");
 }
 
 #[test]

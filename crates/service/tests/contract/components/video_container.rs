@@ -104,7 +104,8 @@ fn sampled(commands: &str) -> Result<Vec<VideoFrame>, String> {
     fs::write(&video, b"\0\0\0\x20ftypisom and more").unwrap();
     let container = VideoContainer::detect(b"\0\0\0\x20ftypisom").unwrap();
     let video = VideoInput::File(File::open(video).unwrap());
-    sample_frames(container, &ffmpeg, video, &|| false).map_err(|error| error.to_string())
+    let sampled = sample_frames(container, &ffmpeg, video, &|| false);
+    sampled.map(|video| video.frames).map_err(|error| error.to_string())
 }
 
 /// Shell commands that write this many frames, each with its number as its picture, every 2.5 s.
@@ -178,7 +179,7 @@ fn frames_have_a_limit_of_pixels() {
         let container = VideoContainer::detect(&fs::read(&video).unwrap()).unwrap();
         let file = VideoInput::File(File::open(&video).unwrap());
         let frames = sample_frames(container, Path::new("ffmpeg"), file, &|| false);
-        Some(frames.map(|frames| frames.len()).map_err(|error| error.to_string()))
+        Some(frames.map(|video| video.frames.len()).map_err(|error| error.to_string()))
     };
     let Some(largest) = sampled("8192x4352") else {
         println!("skipped: ffmpeg is missing");
@@ -211,7 +212,7 @@ fn scene_changes_are_sampled_at_most_every_two_seconds() {
     }
     let container = VideoContainer::detect(&fs::read(&video).unwrap()).unwrap();
     let file = VideoInput::File(File::open(&video).unwrap());
-    let frames = sample_frames(container, Path::new("ffmpeg"), file, &|| false).unwrap();
+    let frames = sample_frames(container, Path::new("ffmpeg"), file, &|| false).unwrap().frames;
     let times: Vec<f64> = frames.iter().map(|frame| frame.seconds).collect();
     // The first change is too early, the second is a frame, and then one comes every 5 s.
     assert_eq!(times, [0.0, 3.0, 8.0]);
@@ -229,7 +230,7 @@ fn sampled_from(name: &str, arguments: &[&str]) -> Option<Result<Vec<VideoFrame>
     let container = VideoContainer::detect(&fs::read(&video).unwrap()).unwrap();
     let file = VideoInput::File(File::open(&video).unwrap());
     let frames = sample_frames(container, Path::new("ffmpeg"), file, &|| false);
-    Some(frames.map_err(|error| error.to_string()))
+    Some(frames.map(|video| video.frames).map_err(|error| error.to_string()))
 }
 
 /// Returns the size and a pixel of a frame.
