@@ -4,7 +4,7 @@
 use std::{
     cell::Cell,
     collections::HashMap,
-    fs::File,
+    fs::{self, File},
     io::{self, Read as _, Write as _},
     os::fd::OwnedFd,
     path::{Path, PathBuf},
@@ -13,6 +13,7 @@ use std::{
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, fstat, linkat, openat, stat};
 use serde_json::Value;
+use tempfile::NamedTempFile;
 
 use crate::{
     bounded_unpack::{ArchiveError, VerifiedArchive, for_each_entry, into_failure, verify},
@@ -51,13 +52,23 @@ pub fn share_archive(
     let file = part.reopen().map_err(refused)?;
     let bytes = file.metadata().map_err(refused)?.len();
     let Ok(VerifiedArchive { entries, images }) = verify(file) else { return Ok(None) };
+    tessera_files::synced(part.as_file().sync_all()).map_err(refused)?;
+    publish(part, target, existing).map_err(refused)?;
+    tessera_files::sync_dir(tessera_files::parent_dir(target)).map_err(refused)?;
+    Ok(Some(Archive { path: target.to_owned(), bytes, entries, images }))
+}
+
+fn publish(part: NamedTempFile, target: &Path, existing: ExistingFile) -> io::Result<()> {
+    let path = part.path().to_owned();
     let named = match existing {
         ExistingFile::Keep => tessera_files::publish_new(part.into_temp_path(), target),
         ExistingFile::Replace => part.persist(target).map(drop).map_err(|failed| failed.error),
     };
-    named.map_err(refused)?;
-    tessera_files::sync_dir(tessera_files::parent_dir(target)).map_err(refused)?;
-    Ok(Some(Archive { path: target.to_owned(), bytes, entries, images }))
+    if named.is_err() {
+        // The part must not stay. It no longer exists if it was renamed nevertheless.
+        let _ = fs::remove_file(path);
+    }
+    named
 }
 
 /// Writes each row of an archive as a JSON object with the path of the original as `original_path`, or null. Returns
@@ -84,11 +95,7 @@ pub fn list_originals(
     write_joined_rows(archive, |_| false, with_original, &mut out, target)?;
     out.flush().map_err(refused)?;
     drop(out);
-    let named = match existing {
-        ExistingFile::Keep => tessera_files::publish_new(list.into_temp_path(), target),
-        ExistingFile::Replace => list.persist(target).map(drop).map_err(|failed| failed.error),
-    };
-    named.map_err(refused)?;
+    publish(list, target, existing).map_err(refused)?;
     Ok(rows.get())
 }
 

@@ -48,6 +48,7 @@ const MAX_REPORTED: usize = 5;
 #[derive(Serialize, Deserialize)]
 struct Origin {
     store: Uuid,
+    dataset: DatasetId,
     /// The revision of the tags in this store.
     revision: i64,
     /// The BLAKE3 hash of the other lines in hexadecimal digits.
@@ -119,7 +120,7 @@ pub(crate) fn synchronize(
     };
     let known = store.read(|c| tagged_files::state(c, record.id))?;
     let changed = found.as_ref().filter(|bytes| known.file != Some(hash(bytes)));
-    let is_outdated = changed.is_some_and(|bytes| is_outdated(store, &known, bytes));
+    let is_outdated = changed.is_some_and(|bytes| is_outdated(store, record.id, &known, bytes));
     if let Some(bytes) = changed.filter(|_| !is_outdated)
         && let Err(cause) = replace_tags(store, record.id, &location, bytes, &mut problems)?
     {
@@ -131,7 +132,8 @@ pub(crate) fn synchronize(
     let is_lost =
         found.is_none() && !(snapshot.files.is_empty() && snapshot.definitions.is_empty());
     if state.revision > state.written || is_lost || is_outdated {
-        let lines = with_origin(store, state.revision, write_lines(record.id, &snapshot));
+        let lines = write_lines(record.id, &snapshot);
+        let lines = with_origin(store, record.id, state.revision, lines);
         if let Err(cause) = location.write(&lines) {
             return Ok([problems, vec![only_in_index(&unwritable(&cause))]].concat());
         }
@@ -147,8 +149,8 @@ fn hash(bytes: &[u8]) -> [u8; 32] {
 
 /// Whether this store has written a file before its last write, and nobody has changed the file since. Such a file says
 /// nothing that the index does not know.
-fn is_outdated(store: &Store, known: &TagFileState, bytes: &[u8]) -> bool {
-    let Some(revision) = own_revision(store, bytes) else { return false };
+fn is_outdated(store: &Store, dataset: DatasetId, known: &TagFileState, bytes: &[u8]) -> bool {
+    let Some(revision) = own_revision(store, dataset, bytes) else { return false };
     // The process that wrote this was ended before it could record the write.
     let is_unrecorded = (known.written + 1..=known.revision).contains(&revision);
     // Each machine can have a copy of the folder, and only one of them writes at a time. On a single machine, however,
@@ -156,18 +158,19 @@ fn is_outdated(store: &Store, known: &TagFileState, bytes: &[u8]) -> bool {
     is_unrecorded || (store.is_on_server() && revision <= known.written)
 }
 
-/// Returns the revision of the tags in a file that this store has written, and that nobody has changed since.
-fn own_revision(store: &Store, bytes: &[u8]) -> Option<i64> {
+/// Returns the revision of the tags in a file that this store has written for a dataset, and that nobody has changed
+/// since.
+fn own_revision(store: &Store, dataset: DatasetId, bytes: &[u8]) -> Option<i64> {
     let end = bytes.iter().position(|byte| *byte == b'\n')?;
     let origin = serde_json::from_slice::<Line>(&bytes[..end]).ok()?.written?;
     let lines = blake3::Hash::from_bytes(hash(&bytes[end + 1..]));
-    (origin.store == store.id() && origin.lines == lines.to_hex().as_str())
-        .then_some(origin.revision)
+    let is_own = (origin.store, origin.dataset) == (store.id(), dataset);
+    (is_own && origin.lines == lines.to_hex().as_str()).then_some(origin.revision)
 }
 
-fn with_origin(store: &Store, revision: i64, lines: Vec<u8>) -> Vec<u8> {
+fn with_origin(store: &Store, dataset: DatasetId, revision: i64, lines: Vec<u8>) -> Vec<u8> {
     let hash = blake3::Hash::from_bytes(hash(&lines)).to_hex().to_string();
-    let written = Some(Origin { store: store.id(), revision, lines: hash });
+    let written = Some(Origin { store: store.id(), dataset, revision, lines: hash });
     let mut file = Vec::new();
     write_line(&mut file, &Line { written, ..Line::default() });
     file.extend(lines);

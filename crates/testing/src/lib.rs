@@ -1,5 +1,5 @@
-//! Shared support for tests: clients, a scripted server, a real S3 service, certificates, services behind TLS, a model hub, secrets that
-//! must not leak, sample pictures, raw files of cameras, scripts, and tiny models.
+//! Shared support for tests: clients, a scripted server, a real S3 service, certificates, services behind TLS, a model
+//! hub, secrets that must not leak, sample pictures, raw files of cameras, scripts, and tiny models.
 #![expect(
     clippy::unwrap_used,
     clippy::missing_panics_doc,

@@ -248,7 +248,10 @@ impl TaskContext {
 
     /// Whether the task is run again if object storage cannot be reached.
     pub fn is_rerun_for_storage(&self) -> bool {
-        self.storage_reruns.load(Ordering::Relaxed) < MAX_STORAGE_RERUNS
+        // On a server, any worker can run the task again, and each run increases the fence.
+        let begun = u32::try_from(self.fence()).unwrap_or(u32::MAX);
+        let begun = if self.store.is_on_server() { begun } else { 0 };
+        self.storage_reruns.load(Ordering::Relaxed).max(begun) < MAX_STORAGE_RERUNS
     }
 
     /// Runs a task, unless it was stopped before. A panic fails only this task, and not the tasks queued behind it.
@@ -322,9 +325,8 @@ impl TaskContext {
         match cause {
             TaskError::Stopped => self.release(),
             TaskError::Postponed(cause) => Err(cause),
-            _ if self.rerun_reason(&cause).is_some()
-                && self.storage_reruns.fetch_add(1, Ordering::Relaxed) < MAX_STORAGE_RERUNS =>
-            {
+            _ if self.rerun_reason(&cause).is_some() && self.is_rerun_for_storage() => {
+                self.storage_reruns.fetch_add(1, Ordering::Relaxed);
                 let is_full = matches!(cause, TaskError::NoSpace(_));
                 let kind =
                     if is_full { ErrorKind::StorageFull } else { ErrorKind::HostUnreachable };

@@ -190,23 +190,19 @@ fn leave_out_missing(
             names.push(source.public_name());
         }
     }
-    let (restore, drop) = if context.store.is_on_server() {
-        ("Every worker needs it at the same path, or it has to be in object storage", None)
+    let remedy = if context.store.is_on_server() {
+        "Every worker needs it at the same path, or it has to be in object storage"
     } else {
-        let drop = "To drop its media, remove the dataset and open the dataset's folder again";
-        ("Connect its disk or restore it", Some(drop))
+        "Connect its disk or restore it"
     };
     if !names.is_empty() {
         problems.push(format!(
-            "{}: missing, or without any of its files, so its media are kept as they were. {restore}",
+            "{}: missing, or without any of its files, so its media are kept as they were. {remedy}",
             names.join(", ")
         ));
     }
-    if problems.is_empty() {
-        return Ok(None);
-    }
-    problems.extend(drop.map(str::to_owned));
-    Ok(Some(problems.join(". ")))
+    let drop = "To drop its media, remove the dataset and open the dataset's folder again";
+    Ok((!problems.is_empty()).then(|| format!("{}. {drop}", problems.join(". "))))
 }
 
 fn run_addition(

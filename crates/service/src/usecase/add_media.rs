@@ -113,13 +113,8 @@ impl Deployment {
             origin => BatchFolder::Uploaded(folder, origin),
         };
         let is_ready = Cell::new(false);
-        let started = self.start_operation(
-            id,
-            IndexingTaskKind::Addition,
-            request.auto_reindex,
-            batch,
-            &is_ready,
-        );
+        let kind = IndexingTaskKind::Addition;
+        let started = self.start_operation(id, kind, request.auto_reindex, batch, &is_ready);
         let is_accepted = match &started {
             Ok(()) => true,
             // The response to a commit may have been lost.

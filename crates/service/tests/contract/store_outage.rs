@@ -137,6 +137,9 @@ async fn connections_that_the_server_has_lost_are_replaced() {
     let path = format!("/local/dataset/{}/tags/change", service.dataset);
     service.good("/api/v1/datasets").await;
     lost_before.send_replace(Instant::now());
+    let sessions = "FROM pg_stat_activity WHERE pid <> pg_backend_pid()
+                    AND application_name = current_setting('application_name')";
+    service.place.change(&format!("SELECT pg_terminate_backend(pid) {sessions}"));
     let succeed = async {
         while service.get("/api/v1/datasets").send().await.unwrap().status() != 200 {}
         while service.post(&path).json(&rated).send().await.unwrap().status() != 200 {}

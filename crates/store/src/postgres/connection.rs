@@ -58,9 +58,12 @@ const STOP_CHECKS: Duration = Duration::from_millis(50);
 
 /// The time after which a statement checks whether the server still runs it. The server may take longer.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The number of successive checks that do not find the statement, after which the connection is lost. A single check
-/// can come at the moment when the server has finished and the result is on its way.
-const MISSES: u32 = 2;
+/// The number of successive checks without the statement after which a connection is lost. The statement, or its result,
+/// can be on its way for a while on a slow network.
+const MISSES: u32 = 6;
+/// What a check counts that does not even find the process of the server. A single check can come at the moment when
+/// this process ends.
+const MISSES_WITHOUT_PROCESS: u32 = MISSES / 2;
 /// The time that the server has to accept a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
@@ -68,10 +71,9 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 const SESSION: &str =
     "SELECT concat(pid, ' ', extract(epoch FROM backend_start)) FROM pg_stat_activity
      WHERE pid = pg_backend_pid()";
-/// Finds the process with this name unless it waits for the next statement.
-const BUSY_SESSION: &str = "SELECT pid FROM pg_stat_activity
-     WHERE concat(pid, ' ', extract(epoch FROM backend_start)) = $1
-     AND (state IS NULL OR state NOT LIKE 'idle%')";
+/// Whether the process with this name runs a statement.
+const IS_BUSY: &str = "SELECT coalesce(state NOT LIKE 'idle%', true) FROM pg_stat_activity
+     WHERE concat(pid, ' ', extract(epoch FROM backend_start)) = $1";
 
 /// The number of statements that stay prepared. The functions of the store have about a hundred.
 const MAX_STATEMENTS: usize = 500;
@@ -150,12 +152,13 @@ impl PostgresConnection {
                 let check =
                     is_busy(self.config.clone(), self.encryption.clone(), self.session.clone());
                 misses = match timeout(CONNECT_TIMEOUT, runtime.spawn(check)).await {
-                    Ok(Ok(Ok(false))) => misses + 1,
+                    Ok(Ok(Ok(Some(false)))) => misses + 1,
+                    Ok(Ok(Ok(None))) => misses + MISSES_WITHOUT_PROCESS,
                     // A server that refuses the connection responds.
                     Ok(_) => 0,
                     Err(_) => MISSES,
                 };
-                if misses == MISSES {
+                if misses >= MISSES {
                     self.is_abandoned.set(true);
                     return Err(QueryError::Unresponsive);
                 }
@@ -352,18 +355,19 @@ fn is_network_error(cause: &tokio_postgres::Error) -> bool {
     })
 }
 
-/// Asks the server over another connection whether it runs a statement of this session.
+/// Asks the server over another connection whether it runs a statement of this session. Returns `None` if the server has
+/// no such session.
 async fn is_busy(
     config: Config,
     tls: Encryption,
     session: String,
-) -> Result<bool, tokio_postgres::Error> {
+) -> Result<Option<bool>, tokio_postgres::Error> {
     let (client, connection) = config.connect(tls).await?;
     let ask = async {
-        let found = client.query(BUSY_SESSION, &[&session]).await;
+        let found = client.query_opt(IS_BUSY, &[&session]).await;
         // The connection ends when its client is dropped.
         drop(client);
-        found.map(|rows| !rows.is_empty())
+        found?.map(|row| row.try_get(0)).transpose()
     };
     join(ask, connection).await.0
 }
