@@ -73,7 +73,7 @@ async fn run_command_line() {
 async fn run(line: Cli) -> Result<i32, CliError> {
     let Cli { global, command } = line;
     let command = command.map(CliCommand::canonical);
-    cli::require_dry_run(&global, command.as_ref())?;
+    cli::refuse_before_change(&global, command.as_ref())?;
     let with_defaults = |global| Context::with_default_settings(global, describe_screen);
     let exit = match command {
         Some(CliCommand::Serve(options)) => return cli::serve(&global, options).await,

@@ -64,6 +64,7 @@ installed_files() {
 }
 
 uninstall() {
+    found=$(installed_files | while read -r _ file; do [ ! -e "$prefix/$file" ] || echo "$file"; done)
     installed_files | while read -r _ file; do rm -f "$prefix/$file"; done
     # Only folders that are empty are removed.
     for folder in share/bash-completion/completions share/bash-completion share/zsh/site-functions share/zsh \
@@ -71,6 +72,7 @@ uninstall() {
         rmdir "$prefix/$folder" 2>/dev/null || true
     done
     [ "$prefix" != "${HOME:-}/.local" ] || rmdir "$prefix" 2>/dev/null || true
+    [ -n "$found" ] || fail "tessera is not installed in $prefix; set PREFIX to the folder that the installation named"
     echo "tessera was removed from $prefix. Settings, jobs, indexes and thumbnails are still in ~/.config/tessera,"
     echo "~/.local/state/tessera, ~/.local/share/tessera and ~/.cache/tessera."
 }
@@ -92,8 +94,8 @@ install() {
     installed_files | while read -r from to; do
         mkdir -p "$(dirname "$prefix/$to")"
         # A program that is running is replaced, not overwritten.
-        cp "$work/$name/$from" "$prefix/$to.new"
-        mv -f "$prefix/$to.new" "$prefix/$to"
+        cp "$work/$name/$from" "$prefix/$to.new" && mv -f "$prefix/$to.new" "$prefix/$to" \
+            || { rm -f "$prefix/$to.new"; fail "$prefix/$to cannot be written"; }
     done
     echo "tessera $version is in $prefix/bin. Remove it with: PREFIX='$prefix' sh install.sh uninstall"
     case :$PATH: in *:"$prefix/bin":*) ;; *) echo "Add $prefix/bin to PATH to start it as tessera." ;; esac

@@ -10,19 +10,28 @@ use tokio::time::timeout;
 use super::help::with_examples;
 use crate::cli::prelude::*;
 use crate::cli::{
-    DoctorOptions, GlobalOptions, InfoCommand, ModelOptions, PatternOptions, ServeOptions,
-    WorkOptions, analysis, api, auth, config, dataset, dataset_folder, duplicates, enrichment,
-    export,
+    DoctorOptions, GlobalOptions, InfoCommand, ModelOptions, Output, PatternOptions, ServeOptions,
+    WorkOptions, analysis, api,
+    auth::{self, AuthCommand},
+    config::ConfigCommand,
+    dataset, dataset_folder, duplicates, enrichment,
+    export::{self, ExportCommand},
     global_options::hide_global_option,
     help::{self, OVERVIEW},
-    image, jobs,
+    image,
+    jobs::{self, JobsCommand},
     keyboard::watch_interrupts,
-    mcp, media,
+    mcp,
+    media::{self, MediaCommand},
     messages::write_stderr,
     output::write_stdout,
-    profile, query, reindex, search, selection,
+    profile::{self, ProfileCommand},
+    query::{self, QueryCommand},
+    reindex, search,
+    selection::{self, SelectionCommand},
     service_options::{ModelCommand, StoreCommand},
-    set_algebra, tag,
+    set_algebra,
+    tag::{self, TagCommand},
 };
 
 /// See, search and curate image and video datasets from a terminal.
@@ -48,7 +57,7 @@ pub enum CliCommand {
     Headless(HeadlessCommand),
     /// Show, change and check settings.
     #[command(subcommand)]
-    Config(config::ConfigCommand),
+    Config(ConfigCommand),
     /// Check the terminal, the settings, the logins, the programs and the disk, and report problems.
     ///
     /// The models, the profiles and the store are checked, too. Each problem is reported with what to do about it.
@@ -108,7 +117,7 @@ pub enum HeadlessCommand {
     Api(api::ApiOptions),
     /// Import, check and remove the key pair of a profile; print a token.
     #[command(subcommand)]
-    Auth(auth::AuthCommand),
+    Auth(AuthCommand),
     /// Check the quality of a dataset against limits, for scripts and build servers.
     ///
     /// Exits with 11 if a check fails. The limits are the largest allowed numbers.
@@ -125,13 +134,13 @@ pub enum HeadlessCommand {
     Enrichment(enrichment::EnrichmentCommand),
     /// Start, watch, download and inspect exports.
     #[command(subcommand)]
-    Export(export::ExportCommand),
+    Export(ExportCommand),
     /// Draw pictures in the terminal.
     #[command(subcommand)]
     Image(image::ImageCommand),
     /// List, show and watch the jobs started from this machine.
     #[command(subcommand)]
-    Jobs(jobs::JobsCommand),
+    Jobs(JobsCommand),
     /// Offer searches and reports to an assistant as tools, by the Model Context Protocol.
     ///
     /// The program that starts this command exchanges lines of JSON-RPC with it. Without --allow-changes, no tool
@@ -143,13 +152,13 @@ pub enum HeadlessCommand {
     },
     /// Add media to datasets, and copy, move, link or trash original files.
     #[command(subcommand)]
-    Media(media::MediaCommand),
+    Media(MediaCommand),
     /// List, show, add and remove profiles: named deployments.
     #[command(subcommand)]
-    Profile(profile::ProfileCommand),
+    Profile(ProfileCommand),
     /// Write, check and save queries.
     #[command(subcommand)]
-    Query(query::QueryCommand),
+    Query(QueryCommand),
     /// Cluster a dataset again after media were added.
     Reindex(reindex::ReindexOptions),
     /// Describe a dataset on one page: counts, sizes, classes, issues and duplicates.
@@ -159,13 +168,13 @@ pub enum HeadlessCommand {
     Search(search::SearchCommand),
     /// Select media and clusters, to export part of a dataset.
     #[command(subcommand)]
-    Selection(selection::SelectionCommand),
+    Selection(SelectionCommand),
     /// Combine two search results.
     #[command(subcommand)]
     Set(set_algebra::SetCommand),
     /// Tag and rate media, and manage tags.
     #[command(subcommand)]
-    Tag(tag::TagCommand),
+    Tag(TagCommand),
 }
 
 /// Parses the command line. Exits on errors and after printing the help.
@@ -313,6 +322,19 @@ impl CliCommand {
         }
     }
 
+    /// Returns the schema of the document that the command prints after it has changed something. Other commands have
+    /// none, because an output that is refused at their end does no harm.
+    fn changed_schema(&self) -> Option<&'static str> {
+        match self {
+            Self::Headless(command) => command.changed_schema(),
+            Self::Interface(InterfaceCommand::Init(_)) => Some("tessera.profiles/1"),
+            Self::Config(ConfigCommand::Set { .. } | ConfigCommand::Unset { .. }) => {
+                Some("tessera.setting/1")
+            }
+            _ => None,
+        }
+    }
+
     /// Whether the command runs until the user ends it, so that its changes are not known in advance.
     fn is_session(&self) -> bool {
         match self {
@@ -326,14 +348,52 @@ impl CliCommand {
     }
 }
 
-/// Refuses a dry run of a command that has none. Without a command, the interface is opened.
-pub fn require_dry_run(global: &GlobalOptions, command: Option<&CliCommand>) -> CliResult<()> {
+impl HeadlessCommand {
+    fn changed_schema(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Auth(AuthCommand::Import(_)) => "tessera.key_pair/1",
+            Self::Auth(AuthCommand::Logout) | Self::Profile(ProfileCommand::Remove { .. }) => {
+                "tessera.logout/1"
+            }
+            Self::Dataset(command) => return command.changed_schema(),
+            Self::Duplicates(options) if options.acts() => "tessera.file_actions/1",
+            Self::Export(ExportCommand::Start(_)) => "tessera.export/1",
+            Self::Jobs(JobsCommand::Cancel { .. }) => "tessera.job/1",
+            Self::Jobs(JobsCommand::Forget { .. }) => "tessera.removal/1",
+            Self::Media(MediaCommand::Add(_)) => "tessera.addition/1",
+            Self::Media(MediaCommand::Files(_)) => "tessera.file_actions/1",
+            Self::Profile(ProfileCommand::Add(_) | ProfileCommand::Use { .. }) => {
+                "tessera.profiles/1"
+            }
+            Self::Query(QueryCommand::Save { .. } | QueryCommand::Remove { .. }) => {
+                "tessera.views/1"
+            }
+            Self::Reindex(_) => "tessera.reindex/1",
+            Self::Selection(
+                SelectionCommand::Add(_)
+                | SelectionCommand::Remove(_)
+                | SelectionCommand::Exclude(_)
+                | SelectionCommand::Clear(_)
+                | SelectionCommand::Import { .. },
+            ) => "tessera.selection/1",
+            Self::Tag(TagCommand::List(_)) => return None,
+            Self::Tag(_) => "tessera.tag_change/1",
+            _ => return None,
+        })
+    }
+}
+
+/// Refuses what would show only after the change of a command: a dry run of a command that has none, and an output with
+/// unknown fields. Without a command, the interface is opened.
+pub fn refuse_before_change(global: &GlobalOptions, command: Option<&CliCommand>) -> CliResult<()> {
     let is_dry_run = global.dry_run || global.print.is_some();
     if is_dry_run && command.is_none_or(CliCommand::is_session) {
         let message = "this command has no dry run; remove --dry-run and --print";
         return Err(CliError::usage(message));
     }
-    Ok(())
+    // A dry run prints other documents.
+    let schema = command.and_then(CliCommand::changed_schema).filter(|_| !is_dry_run);
+    schema.map_or(Ok(()), |schema| Output::new(global).require_fields_of(schema))
 }
 
 #[derive(Debug, Default, Args)]

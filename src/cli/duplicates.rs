@@ -71,6 +71,11 @@ pub async fn run(context: &Context, options: DuplicatesOptions) -> CliResult {
 }
 
 impl DuplicatesOptions {
+    /// Whether the command changes files, so that it does not only list them.
+    pub(super) const fn acts(&self) -> bool {
+        self.trash || self.move_to.is_some() || self.link.is_some()
+    }
+
     fn action(&self) -> CliResult<Option<FileAction>> {
         if self.link == Some(LinkKind::Symbolic) {
             let message = "--link takes hard or reflink; a symbolic link would not be indexed";

@@ -246,7 +246,38 @@ impl CheckResult {
 /// Replaces the home directory with `~`, because it contains the user's name.
 pub(super) fn redact_home(text: &str) -> String {
     match env::home_dir().map(|home| home.display().to_string()) {
-        Some(home) if home.len() > 1 => text.replace(&home, "~"),
+        Some(home) if home.len() > 1 => replace_path(text, &home, "~"),
         _ => text.to_owned(),
+    }
+}
+
+/// Replaces a path and the beginnings of paths below it, but not a part of a longer name, as in an address.
+fn replace_path(text: &str, path: &str, replacement: &str) -> String {
+    let continues = |it: char| it.is_alphanumeric() || ['-', '_', '~'].contains(&it);
+    let mut parts = text.split(path).peekable();
+    let mut replaced = String::with_capacity(text.len());
+    while let Some(part) = parts.next() {
+        replaced.push_str(part);
+        let Some(after) = parts.peek() else { break };
+        let is_whole = !replaced.ends_with(continues) && !after.starts_with(continues);
+        replaced.push_str(if is_whole { replacement } else { path });
+    }
+    replaced
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_whole_paths_are_replaced() {
+        for (text, expected) in [
+            ("/data, /data/data", "~, ~/data"),
+            ("open /data/a and `/data`: /data.", "open ~/a and `~`: ~."),
+            ("postgres://host/database, x/data/y", "postgres://host/database, x/data/y"),
+            ("/data-2 and file:///data/a", "/data-2 and file://~/a"),
+        ] {
+            assert_eq!(replace_path(text, "/data", "~"), expected);
+        }
     }
 }

@@ -176,7 +176,9 @@ impl GlobalOptions {
             }
         }
         if self.base_url.is_some() && self.kind.is_none() {
-            return usage("--base-url needs --kind hosted (with login) or --kind onprem (without)");
+            return usage(
+                "--base-url (TESSERA_BASE_URL) needs --kind (TESSERA_KIND): hosted (with login) or onprem (without)",
+            );
         }
         if self.pipeline_url.is_some() && self.base_url.is_none() {
             return usage(

@@ -284,7 +284,8 @@ impl Server {
         let tool = self.offered().find(|tool| tool.name() == name);
         let tool = tool.ok_or_else(|| {
             if TOOLS.iter().any(|tool| tool.name() == name) {
-                format!("the tool {name} changes something; start the server with --allow-changes")
+                let remedy = "start the server with --allow-changes and without --read-only";
+                format!("the tool {name} changes something; {remedy}")
             } else {
                 format!("unknown tool {name}")
             }

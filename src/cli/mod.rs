@@ -52,7 +52,7 @@ mod values;
 
 pub use command_line::{
     Cli, CliCommand, HeadlessCommand, InterfaceCommand, StartPane, TuiOptions, definition,
-    parse_args, print_help, require_dry_run, run, run_until_interrupted,
+    parse_args, print_help, refuse_before_change, run, run_until_interrupted,
 };
 pub use completion::print_candidates;
 pub use config::run as configure;

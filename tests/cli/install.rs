@@ -116,7 +116,8 @@ fn the_script_installs_without_root_and_removes_everything() {
     assert_eq!(release.installed(), [Path::new(".local/bin/other")]);
     assert!(!release.home.path().join(".local/share").exists());
     fs::remove_file(release.home.path().join(".local/bin/other")).unwrap();
-    assert_eq!(release.run(&["uninstall"]).0, 0);
+    let (code, out, err) = release.run(&["uninstall"]);
+    assert!(code == 1 && err.contains("is not installed in") && out.is_empty(), "{out} {err}");
     assert_eq!(fs::read_dir(release.home.path()).unwrap().count(), 0, "an empty folder stays");
 }
 
@@ -169,6 +170,12 @@ fn nothing_is_installed_if_the_archive_is_wrong() {
         assert!(code == 1 && err.contains(what) && err.contains(outcome), "{code} {err}");
         assert_eq!(release.installed(), Vec::<PathBuf>::new());
     }
+    let occupied = Release::new(PROGRAM);
+    let bin = occupied.home.path().join(".local/bin");
+    fs::create_dir_all(bin.join("tessera/tessera.new")).unwrap();
+    let (code, _, err) = occupied.run(&[]);
+    assert!(code == 1 && err.contains("bin/tessera cannot be written"), "{code} {err}");
+    assert!(!bin.join("tessera.new").exists(), "a part of the program stays");
     let missing = Release::new(PROGRAM);
     for target in TARGETS {
         fs::remove_file(missing.folder.path().join(format!("tessera-1.2.3-{target}.tar.gz"))).unwrap();

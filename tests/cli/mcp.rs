@@ -301,6 +301,7 @@ fn changes_are_offered_only_where_they_are_allowed() {
         Assistant::start(home.path(), &["--folder", folder, "--allow-changes", "--read-only"]);
     let refused = assistant.call("dataset_split", &arguments);
     assert_eq!(refused["error"]["code"], -32_602, "{refused}");
+    assert!(refused["error"]["message"].as_str().unwrap().ends_with("without --read-only"));
     assistant.end();
 }
 

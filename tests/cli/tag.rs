@@ -172,6 +172,36 @@ fn wrong_uses_are_explained_and_change_nothing() {
 }
 
 #[test]
+fn an_unknown_field_is_refused_before_the_change() {
+    let (home, folder) = with_profile();
+    let path = folder.to_str().unwrap();
+    for command in [
+        &["tag", "add", "x", "--all"][..],
+        &["media", "undo"],
+        &["media", "add", "--file", "/nowhere.png"],
+        &["dataset", "rename", "photos", "other"],
+        &["dataset", "remove", "photos", "--yes"],
+        &["dataset", "split", "80/20"],
+        &["duplicates", "--keep", "largest", "--trash", "--yes"],
+        &["reindex"],
+        &["selection", "clear"],
+        &["config", "set", "ui.theme", "light"],
+        &["profile", "add", "more", "--kind", "local", "--folder", path],
+        &["profile", "remove", "here", "--yes"],
+    ] {
+        let (code, _, err) = run(home.path(), &[command, &["--json=nope", "-p", "here"]].concat());
+        assert!(code == 2 && err.contains("unknown field `nope`"), "{command:?}: {code} {err}");
+    }
+    assert_eq!(listed(home.path()), [""; 0]);
+    let add = ["tag", "add", "x", "--all", "-p", "here"];
+    let refused = run(home.path(), &[&add[..], &["--jq", ".["]].concat());
+    assert_eq!((refused.0, listed(home.path()).len()), (2, 0), "{}", refused.2);
+    let changed = run(home.path(), &[&add[..], &["--jq", ".schema.x"]].concat());
+    assert_eq!((changed.0, listed(home.path())), (1, vec!["x 3".to_owned()]), "{}", changed.2);
+    assert_eq!(tag(home.path(), &["tag", "remove", "x", "--all"])["changed"], 3);
+}
+
+#[test]
 fn no_command_ignores_one_of_two_choices_of_media() {
     let (home, _) = with_profile();
     fs::write(home.path().join("list"), "a.png").unwrap();

@@ -112,6 +112,26 @@ pub enum DatasetCommand {
     },
 }
 
+impl DatasetCommand {
+    /// Returns the schema of the document that the command prints after a change.
+    pub(super) fn changed_schema(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Pin(_) | Self::Unpin(_) => "tessera.pins/1",
+            Self::Remove(_) => "tessera.dataset_removal/1",
+            Self::Rename { .. } | Self::Cancel(_) => "tessera.dataset/1",
+            Self::Rescan { .. } => "tessera.rescan/1",
+            Self::Split(_) => "tessera.split_sets/1",
+            Self::Embeddings { command: EmbeddingsCommand::Import { .. } } => {
+                "tessera.embedding_import/1"
+            }
+            Self::Embeddings { command: EmbeddingsCommand::Remove } => {
+                "tessera.embedding_removal/1"
+            }
+            _ => return None,
+        })
+    }
+}
+
 pub async fn run(context: &Context, command: DatasetCommand) -> CliResult {
     match command {
         DatasetCommand::List { status } => {

@@ -13,9 +13,10 @@ pub fn parse_expression(expression: &str) -> Result<String, String> {
 /// added, too.
 pub fn apply(expression: &str, document: &Value, text: &mut PrintableText) -> CliResult<()> {
     let mut push = |result: Value| text.push(&output_lines(&result));
+    // The expression was parsed with the command line, so its error is one of the document: what the command did is done.
     let halt = Expression::parse(expression)
         .and_then(|parsed| parsed.apply(document, &mut push))
-        .map_err(|reason| CliError::usage(format!("--jq {expression}: {reason}")))?;
+        .map_err(|reason| CliError::failed(format!("--jq {expression}: {reason}")))?;
     match halt {
         // `halt` ends the results, but the command keeps its exit code.
         None | Some(Halt { exit_code: 0, message: None }) => Ok(()),
@@ -73,7 +74,7 @@ mod tests {
         assert!(!made(".rows[0].name").contains('\u{9b}'));
         assert_eq!(made(".rows[] | (.id, halt)"), "a\n");
         let (printed, outcome) = lines(".schema, .rows.id", &document);
-        assert_eq!((printed.as_str(), outcome.unwrap_err().exit), ("x/1\n", Exit::Usage));
+        assert_eq!((printed.as_str(), outcome.unwrap_err().exit), ("x/1\n", Exit::Failed));
     }
 
     #[test]

@@ -95,6 +95,17 @@ impl Output {
         Err(CliError::usage(message))
     }
 
+    /// Fails if a requested field is not one of the documents of this schema. Commands that change something are
+    /// refused before they do it, because a script repeats a command that was refused.
+    pub fn require_fields_of(&self, schema: &str) -> CliResult<()> {
+        match &self.format {
+            OutputFormat::Json(fields) if !fields.is_empty() => {
+                require_known(&Document::new(schema, Value::Null), fields)
+            }
+            _ => Ok(()),
+        }
+    }
+
     pub fn is_table(&self) -> bool {
         self.format == OutputFormat::Table
     }
@@ -221,12 +232,15 @@ fn write_bytes(bytes: &[u8]) -> CliResult<()> {
     written.map_err(|error| CliError::output(&error))
 }
 
-fn select_fields(document: &Document, fields: &[String]) -> CliResult<Value> {
+fn require_known(document: &Document, fields: &[String]) -> CliResult<()> {
     let known = document.field_names();
-    if let Some(unknown) = fields.iter().find(|field| !known.contains(field)) {
-        let message = format!("--json: unknown field `{unknown}`; available: {}", known.join(", "));
-        return Err(CliError::usage(message));
-    }
+    let Some(unknown) = fields.iter().find(|field| !known.contains(field)) else { return Ok(()) };
+    let message = format!("--json: unknown field `{unknown}`; available: {}", known.join(", "));
+    Err(CliError::usage(message))
+}
+
+fn select_fields(document: &Document, fields: &[String]) -> CliResult<Value> {
+    require_known(document, fields)?;
     let pick = |row: &Value| {
         let value = |field: &String| row.get(field).cloned().unwrap_or_default();
         Value::Object(
