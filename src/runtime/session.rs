@@ -75,7 +75,7 @@ impl RunningApp {
         self.worker_events.recv().await.map(Event::Worker).ok_or_else(crashed)
     }
 
-    /// Waits until all writes are finished, also those that are queued, or until [`WRITE_TIMEOUT`] has passed. Without this,
+    /// Waits until all writes are finished, also those that are queued, or until `WRITE_TIMEOUT` has passed. Without this,
     /// changes made just before the program ends would be lost, because the worker ends with this session. Returns what
     /// was not saved.
     pub async fn finish_writes(&mut self, start: Instant) -> Vec<String> {

@@ -263,7 +263,7 @@ fn new_neighbors(former: &NeighborGraph, graph: &NeighborGraph) -> RowLists<u32>
     new
 }
 
-/// Finds the same pairs as [`near_duplicates`](super::super::near_duplicates).
+/// Finds the same pairs as [`near_duplicates`](super::near_duplicates).
 pub fn shared_near_duplicates<S: KeypointSource + ?Sized, X: RangeExecutor<S::Error>>(
     source: &S,
     graph: &NeighborGraph,
