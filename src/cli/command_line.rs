@@ -322,8 +322,7 @@ impl CliCommand {
         }
     }
 
-    /// Returns the schema of the document that the command prints after it has changed something. Other commands have
-    /// none, because an output that is refused at their end does no harm.
+    /// Returns the schema of the document that the command prints after it has changed something or written a file.
     fn changed_schema(&self) -> Option<&'static str> {
         match self {
             Self::Headless(command) => command.changed_schema(),
@@ -331,6 +330,11 @@ impl CliCommand {
             Self::Config(ConfigCommand::Set { .. } | ConfigCommand::Unset { .. }) => {
                 Some("tessera.setting/1")
             }
+            Self::Store(StoreCommand::Init { .. }) => Some("tessera.store/1"),
+            Self::Store(StoreCommand::Revoke { .. }) => Some("tessera.service_login/1"),
+            Self::Model(
+                ModelCommand::Get { .. } | ModelCommand::Add { .. } | ModelCommand::Remove { .. },
+            ) => Some("tessera.models/1"),
             _ => None,
         }
     }
@@ -357,7 +361,9 @@ impl HeadlessCommand {
             }
             Self::Dataset(command) => return command.changed_schema(),
             Self::Duplicates(options) if options.acts() => "tessera.file_actions/1",
-            Self::Export(ExportCommand::Start(_)) => "tessera.export/1",
+            Self::Export(ExportCommand::Start(_) | ExportCommand::Download { .. }) => {
+                "tessera.export/1"
+            }
             Self::Jobs(JobsCommand::Cancel { .. }) => "tessera.job/1",
             Self::Jobs(JobsCommand::Forget { .. }) => "tessera.removal/1",
             Self::Media(MediaCommand::Add(_)) => "tessera.addition/1",

@@ -171,7 +171,7 @@ impl GlobalOptions {
             let dataset = self.dataset_argument.as_ref().or(self.dataset.as_ref());
             if let Some(second) = dataset.filter(|it| is_path(it) && is_source(it)) {
                 return usage(&format!(
-                    "{folder} and {second} are two folders, and this command takes only one"
+                    "the folder is given twice, as {folder} and as {second}; give it once"
                 ));
             }
         }

@@ -161,10 +161,14 @@ impl Launcher {
     }
 
     async fn switch(&mut self, destination: Destination) -> Result<RunOutcome, CliError> {
-        match self.target(destination) {
+        let outcome = match self.target(destination) {
             Ok(target) => self.open(target).await,
             Err(error) => self.opening_failed(error).await,
+        };
+        if outcome.is_err() {
+            self.report_unsaved();
         }
+        outcome
     }
 
     /// Shows on the welcome screen why something that the user has chosen on a screen cannot be opened. What the command

@@ -148,7 +148,7 @@ fn a_second_folder_is_refused() {
     for second in ["./other/photos", "--dataset=./other/photos"] {
         let show = ["dataset", "show", "--folder", "photos", second];
         let (code, _, err) = outcome(tessera(&home, &show).current_dir(&home));
-        let reason = "photos and ./other/photos are two folders";
+        let reason = "as photos and as ./other/photos";
         assert!(code == 2 && err.contains(reason), "{code}: {err}");
     }
 }

@@ -182,6 +182,9 @@ fn an_unknown_field_is_refused_before_the_change() {
         &["dataset", "rename", "photos", "other"],
         &["dataset", "remove", "photos", "--yes"],
         &["dataset", "split", "80/20"],
+        &["dataset", "diverse", "2"],
+        &["model", "remove", "tiny", "--yes"],
+        &["store", "revoke", "--store", "postgres://ann@localhost/none"],
         &["duplicates", "--keep", "largest", "--trash", "--yes"],
         &["reindex"],
         &["selection", "clear"],
@@ -193,6 +196,8 @@ fn an_unknown_field_is_refused_before_the_change() {
         assert!(code == 2 && err.contains("unknown field `nope`"), "{command:?}: {code} {err}");
     }
     assert_eq!(listed(home.path()), [""; 0]);
+    let settings = fs::read_to_string(home.path().join("tessera/config.toml")).unwrap();
+    assert!(!settings.contains("light") && !settings.contains("more"), "{settings}");
     let add = ["tag", "add", "x", "--all", "-p", "here"];
     let refused = run(home.path(), &[&add[..], &["--jq", ".["]].concat());
     assert_eq!((refused.0, listed(home.path()).len()), (2, 0), "{}", refused.2);

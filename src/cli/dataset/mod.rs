@@ -121,6 +121,10 @@ impl DatasetCommand {
             Self::Rename { .. } | Self::Cancel(_) => "tessera.dataset/1",
             Self::Rescan { .. } => "tessera.rescan/1",
             Self::Split(_) => "tessera.split_sets/1",
+            Self::Diverse(_) => "tessera.diverse_media/1",
+            Self::Embeddings { command: EmbeddingsCommand::Export { .. } } => {
+                "tessera.embedding_export/1"
+            }
             Self::Embeddings { command: EmbeddingsCommand::Import { .. } } => {
                 "tessera.embedding_import/1"
             }
