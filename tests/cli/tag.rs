@@ -198,6 +198,9 @@ fn an_unknown_field_is_refused_before_the_change() {
     assert_eq!(listed(home.path()), [""; 0]);
     let settings = fs::read_to_string(home.path().join("tessera/config.toml")).unwrap();
     assert!(!settings.contains("light") && !settings.contains("more"), "{settings}");
+    let (code, selections, _) = run(home.path(), &["selection", "list", "--json", "-p", "here"]);
+    assert!(code == 0 && !selections.contains("train"), "{selections}");
+    assert!(!selections.contains("diverse"), "{selections}");
     let add = ["tag", "add", "x", "--all", "-p", "here"];
     let refused = run(home.path(), &[&add[..], &["--jq", ".["]].concat());
     assert_eq!((refused.0, listed(home.path()).len()), (2, 0), "{}", refused.2);
