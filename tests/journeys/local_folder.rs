@@ -96,6 +96,6 @@ async fn dates_and_sizes_of_a_folder_are_bars() {
     }
     // The issues, the folders and the other kinds are before the widths, which are the last kind.
     person.press("shift-tab").await;
-    person.sees("In all 12 images");
+    person.sees("In all 12 media items");
     person.sees("pixels");
 }

@@ -4,7 +4,7 @@ use tessera::usecase::file_actions::selection_of_media;
 use tessera_config::DeploymentKind;
 use tessera_interface::{
     app::{
-        Effect, Pane,
+        Effect, Event, Pane,
         basket::{SelectedEntries, SelectionState},
         overlay::export::{ExportField, ExportForm},
     },
@@ -47,6 +47,19 @@ fn space_selects_and_deselects_the_cluster() {
     assert_eq!(totals(&desk).export_rows(), 3);
     desk.press("space");
     assert!(selection(&desk).is_empty());
+}
+
+#[test]
+fn a_screen_of_the_basket_is_what_fits_there() {
+    let mut desk = Desk::with_clusters(60);
+    desk.happen(Event::Resize(120, 40));
+    desk.press("l V 5 g g");
+    assert_eq!((totals(&desk).clusters, desk.app.baskets().cursor()), (60, 0));
+    desk.press("pagedown");
+    let step = desk.app.baskets().cursor();
+    assert!((5..40).contains(&step), "{step}");
+    desk.press("pagedown pageup pageup");
+    assert_eq!(desk.app.baskets().cursor(), 0);
 }
 
 #[test]

@@ -278,7 +278,7 @@ fn facets_count_the_media_items_of_the_dataset() {
         desk.respond(ticket, Ok(Payload::Overview(overview)));
     }
     desk.press("tab");
-    assert_eq!(unit(&desk), "all 240 images");
+    assert_eq!(unit(&desk), "all 240 media items");
     assert_eq!(dialog(&desk).values(&desk.app)[0].count, Some(120));
     desk.press("tab");
     assert_eq!(dialog(&desk).section, FacetSection::ObjectLabels);
@@ -324,7 +324,7 @@ fn dates_and_sizes_of_the_dataset_are_bars_that_filter() {
         values.iter().map(|value| (value.name.as_str(), value.count.unwrap())).collect();
     let days = values.iter().filter(|(name, _)| name.starts_with("2024-0"));
     assert_eq!((values.len(), days.count()), (3, 3), "{values:?}");
-    assert_eq!(facets.unit(&desk.app).unwrap().description(), "all 12 images");
+    assert_eq!(facets.unit(&desk.app).unwrap().description(), "all 12 media items");
     desk.press("j j enter");
     let may = property(FileProperty::Date, Operator::Is, ColumnValue::Text("2024-05".to_owned()));
     assert_eq!(search(&desk).filters, [may]);

@@ -3,6 +3,7 @@
 
 use std::slice;
 
+use ratatui::layout::Rect;
 use tessera_model::{
     Anchor, AnchorKind, Dataset, Selection,
     basket::{cluster_entry, media_item_entry},
@@ -10,8 +11,9 @@ use tessera_model::{
 
 use crate::app::prelude::*;
 use crate::app::{
-    overlay::job_detail::JobDetail,
-    pane::moved_cursor,
+    areas::DetailLayout,
+    overlay::{job_detail::JobDetail, selection_rows::BasketRows},
+    pane::{inner_area, moved_cursor},
     view::sort_filter::filter_and_sort_datasets,
     viewer::{PictureList, Viewer, focused_list},
 };
@@ -97,7 +99,7 @@ impl App {
     }
 
     pub(in crate::app) fn move_by_page(&mut self, action: Action) {
-        let screen = self.grid().map_or(1, |grid| grid.visible().len()).cast_signed();
+        let screen = self.items_on_screen().max(1).cast_signed();
         let all = isize::MAX / 2;
         let by = match action {
             Action::ScreenUp => -screen,
@@ -109,6 +111,19 @@ impl App {
             self.results.move_across_pages(by);
         } else {
             self.move_in_list(by);
+        }
+    }
+
+    /// Returns the number of items of the focused pane that fit on the screen.
+    fn items_on_screen(&self) -> usize {
+        let areas = self.areas();
+        let area = areas.panes().find(|(pane, _)| *pane == self.panes.focus);
+        let area = area.map_or(Rect::ZERO, |(_, area)| area);
+        match self.panes.focus {
+            Pane::Results => self.grid().map_or(0, |grid| grid.visible().len()),
+            Pane::Detail => DetailLayout::new(self, area).strip.len(),
+            Pane::Basket => BasketRows::new(self, area).entries.len(),
+            Pane::Datasets | Pane::Query | Pane::Jobs => usize::from(inner_area(area).height),
         }
     }
 

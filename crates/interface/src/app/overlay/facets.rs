@@ -146,14 +146,15 @@ impl CountedUnit {
     /// Returns the noun for one and for several.
     pub fn nouns(self) -> (&'static str, &'static str) {
         match self {
-            Self::Media(EntityType::Images, _) => ("image", "images"),
+            // Frames of videos are counted as well.
+            Self::Media(EntityType::Images, _) => ("media item", "media items"),
             Self::Media(EntityType::Objects, _) => ("object", "objects"),
             Self::LoadedClusters(_) => ("loaded cluster", "loaded clusters"),
             Self::LoadedPictures(_) => ("loaded picture", "loaded pictures"),
         }
     }
 
-    /// Returns a text like `all 240 images` or `12 loaded clusters`.
+    /// Returns a text like `all 240 media items` or `12 loaded clusters`.
     pub fn description(self) -> String {
         let (one, many) = self.nouns();
         match self {

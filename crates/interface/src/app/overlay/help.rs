@@ -236,6 +236,9 @@ pub(crate) fn suggested_actions(app: &App) -> impl Iterator<Item = Action> {
         _ if app.viewer.is_some() && app.results.frame_position().is_some() => "viewer-of-frame",
         _ if app.viewer.is_some() => "viewer",
         Pane::Datasets => "datasets",
+        Pane::Results if app.baskets.selection(&app.results).is_some_and(|it| !it.is_empty()) => {
+            "results-with-selection"
+        }
         Pane::Results => "results",
         Pane::Detail if app.results.frame_position().is_some() => "frame",
         Pane::Detail => "detail",
@@ -257,7 +260,7 @@ mod tests {
     #[test]
     fn each_place_has_ten_actions() {
         let places: Vec<&str> = rows(SUGGESTIONS).map(|(place, _)| place).collect();
-        assert_eq!(places.len(), 10);
+        assert_eq!(places.len(), 11);
         for place in places {
             assert_eq!(actions_of(place).count(), 10, "{place}");
         }
