@@ -110,7 +110,7 @@ impl pulp::NullaryFnOnce for MeasureLuma<'_> {
         let luma = Channel::from_luma(self.small.width(), luma);
         let smoothed = luma.smooth();
         LumaFeatures {
-            keypoints: Keypoints::detect(&smoothed),
+            keypoints: Keypoints::detect(self.small, &smoothed),
             sharpness: quality::sharpness(&luma, &smoothed),
             brightness,
         }
@@ -208,7 +208,8 @@ impl TurnedView {
 
     pub fn keypoints(&self) -> Keypoints {
         let luma = quality::luma(&self.pixels);
-        Keypoints::detect(&Channel::from_luma(self.pixels.width(), luma).smooth())
+        let luma = Channel::from_luma(self.pixels.width(), luma);
+        Keypoints::detect(&self.pixels, &luma.smooth())
     }
 }
 

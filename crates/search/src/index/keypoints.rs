@@ -10,6 +10,8 @@
 
 use std::{f32::consts::FRAC_1_SQRT_2, sync::LazyLock};
 
+use image::RgbImage;
+
 use super::descriptor::split_fraction;
 
 /// Maximum number of keypoints per scale. The limits are proportional to the area, so that a crop, which appears
@@ -20,10 +22,12 @@ const FIRST_SCALE: f32 = 0.75;
 const DESCRIPTOR_BITS: usize = u128::BITS as usize;
 /// Radius of the compared patch, in pixels of the scale.
 const PATCH_RADIUS: usize = 11;
+/// Radius of the square whose color is measured, in pixels of the scale.
+const COLOR_RADIUS: f32 = 4.0;
 /// Minimum squared distance between two compared points. Points that are closer hardly differ.
 const MIN_PAIR_DISTANCE_SQUARED: i32 = 9;
 
-/// The encoded keypoints of one image. There are at most 64, with 18 bytes each.
+/// The encoded keypoints of one image. There are at most 64, with 19 bytes each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Keypoints(Box<[u8]>);
 
@@ -36,6 +40,47 @@ pub struct Keypoint {
     /// One bit for each of 128 point pairs around the corner, which says whether the first point is darker. The second
     /// 64 pairs are the mirror images of the first 64.
     pub descriptor: u128,
+    /// The mean color around the corner, because the descriptor knows only luma.
+    pub color: CornerColor,
+}
+
+/// A color without its lightness. The upper four bits are red against green, and the lower ones yellow against blue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CornerColor(pub u8);
+
+impl CornerColor {
+    /// The largest difference of channels, where 1.0 is that of black and white. Larger ones count as this one.
+    const RANGE: f32 = 0.6;
+    /// The number of steps from no difference to the largest one.
+    const LEVELS: f32 = 7.0;
+
+    /// Returns the mean color of the square with this center and radius, in pixels.
+    fn around(image: &RgbImage, center: (u8, u8), radius: u32) -> Self {
+        let span = |center: u8, side: u32| {
+            let center = u32::from(center);
+            center.saturating_sub(radius)..(center + radius + 1).min(side)
+        };
+        let mut sums = [0_u32; 3];
+        for y in span(center.1, image.height()) {
+            for x in span(center.0, image.width()) {
+                let pixel = image.get_pixel(x, y).0;
+                sums.iter_mut().zip(pixel).for_each(|(sum, sample)| *sum += u32::from(sample));
+            }
+        }
+        let pixels = span(center.0, image.width()).len() * span(center.1, image.height()).len();
+        let [red, green, blue] = sums.map(|sum| sum as f32 / (pixels as f32 * 255.0));
+        let level = |difference: f32| {
+            let part = (difference / Self::RANGE).clamp(-1.0, 1.0);
+            ((part + 1.0) * Self::LEVELS).round() as u8
+        };
+        Self(level(red - green) << 4 | level(f32::midpoint(red, green) - blue))
+    }
+
+    /// Returns red against green and yellow against blue, each from -0.6 to 0.6.
+    pub fn opponents(self) -> [f32; 2] {
+        [self.0 >> 4, self.0 & 0xf]
+            .map(|level| (f32::from(level) / Self::LEVELS - 1.0) * Self::RANGE)
+    }
 }
 
 impl Keypoint {
@@ -50,12 +95,12 @@ impl Keypoint {
 }
 
 impl Keypoints {
-    /// Bytes of an encoded keypoint: x, y and descriptor.
-    pub const ENCODED_SIZE: usize = 2 + DESCRIPTOR_BITS / 8;
+    /// Bytes of an encoded keypoint: x, y, color and descriptor.
+    pub const ENCODED_SIZE: usize = 3 + DESCRIPTOR_BITS / 8;
 
-    /// Detects the keypoints of an image of at most 256 pixels per side, given its smoothed luma.
+    /// Detects the keypoints of an image of at most 256 pixels per side, given its smoothed luma as well.
     #[inline(always)]
-    pub(super) fn detect(smoothed: &Channel) -> Self {
+    pub(super) fn detect(image: &RgbImage, smoothed: &Channel) -> Self {
         let mut packed =
             Vec::with_capacity(MAX_PER_SCALE.iter().sum::<usize>() * Self::ENCODED_SIZE);
         let mut factor = FIRST_SCALE;
@@ -67,7 +112,10 @@ impl Keypoints {
             }
             scaled = scaled.smooth();
             for (x, y) in detect_corners(&scaled, PATCH_RADIUS, limit) {
-                packed.extend([x, y].map(|at| ((at as f32 + 0.5) / factor) as u8));
+                let place = [x, y].map(|at| ((at as f32 + 0.5) / factor) as u8);
+                let radius = (COLOR_RADIUS / factor) as u32;
+                packed.extend(place);
+                packed.push(CornerColor::around(image, place.into(), radius).0);
                 packed.extend(binary_descriptor(&scaled, x, y).to_le_bytes());
             }
         }
@@ -100,9 +148,10 @@ impl Keypoints {
 /// Decodes keypoints. An incomplete keypoint at the end is ignored.
 pub(crate) fn decode_keypoints(bytes: &[u8]) -> impl ExactSizeIterator<Item = Keypoint> {
     let (packed, _) = bytes.as_chunks::<{ Keypoints::ENCODED_SIZE }>();
-    packed.iter().map(|&[x, y, ref word @ ..]| Keypoint {
+    packed.iter().map(|&[x, y, color, ref word @ ..]| Keypoint {
         x,
         y,
+        color: CornerColor(color),
         descriptor: u128::from_le_bytes(*word),
     })
 }
@@ -363,6 +412,23 @@ mod tests {
     }
 
     #[test]
+    fn the_mean_color_around_a_corner_is_known_to_a_half_step() {
+        for (pixel, expected) in [
+            ([0, 0, 0], [0.0, 0.0]),
+            ([128, 128, 128], [0.0, 0.0]),
+            ([255, 0, 0], [0.6, 0.5]),
+            ([100, 150, 200], [-0.196, -0.294]),
+        ] {
+            let image = RgbImage::from_pixel(20, 10, image::Rgb(pixel));
+            for center in [(0, 0), (19, 9)] {
+                let found = CornerColor::around(&image, center, 5).opponents();
+                let error = found.iter().zip(expected).map(|(a, b)| (a - b).abs());
+                assert!(error.fold(0.0, f32::max) <= 0.05, "{found:?} for {pixel:?}");
+            }
+        }
+    }
+
+    #[test]
     fn pictures_within_the_margins_have_no_corners() {
         let with_square = |width: usize, height: usize| {
             let is_inside = |at: usize, side: usize| side / 2 <= at + 3 && at < side / 2 + 3;
@@ -372,9 +438,13 @@ mod tests {
             };
             Channel::new(width, (0..width * height).map(value).collect())
         };
-        assert!(Keypoints::detect(&with_square(64, 64)).len() >= 4);
+        let detect = |width: usize, height: usize| {
+            let image = RgbImage::new(width as u32, height as u32);
+            Keypoints::detect(&image, &with_square(width, height))
+        };
+        assert!(detect(64, 64).len() >= 4);
         for (width, height) in [(1, 1), (1, 256), (256, 1), (28, 256), (256, 28)] {
-            let found = Keypoints::detect(&with_square(width, height));
+            let found = detect(width, height);
             assert!(found.is_empty(), "{width}x{height}");
         }
     }

@@ -23,4 +23,4 @@ pub use features::{
 };
 pub(crate) use features::{TurnedView, turned_views};
 pub(crate) use keypoints::decode_keypoints;
-pub use keypoints::{Keypoint, Keypoints};
+pub use keypoints::{CornerColor, Keypoint, Keypoints};

@@ -4,7 +4,9 @@
 use rayon::prelude::*;
 
 use super::{
-    geometric_verification::{CornerColumns, MIN_INLIERS, copy_similarity, inlier_score},
+    geometric_verification::{
+        Comparison, CornerColumns, MIN_INLIERS, compare_corners, copy_similarity,
+    },
     neighbor_graph::nearest_rows,
 };
 use crate::index::{Keypoint, Keypoints, TurnedView, turned_views};
@@ -90,8 +92,12 @@ fn copy_distance(view: &CornerColumns, candidate: &Keypoints) -> Option<f32> {
     if *view == upright {
         return Some(0.0);
     }
-    let mirrored = || columns(candidate.iter().map(Keypoint::mirrored));
-    let score = inlier_score(view, &upright).or_else(|| inlier_score(view, &mirrored()))?;
+    let mut comparison = compare_corners(view, &upright);
+    if comparison == Comparison::Unproven {
+        let mirrored = columns(candidate.iter().map(Keypoint::mirrored));
+        comparison = compare_corners(view, &mirrored);
+    }
+    let Comparison::Copy(score) = comparison else { return None };
     Some(1.0 - copy_similarity(score))
 }
 

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::{
     Neighbor, NeighborGraph,
-    geometric_verification::{CornerColumns, copy_similarity, inlier_score},
+    geometric_verification::{Comparison, CornerColumns, compare_corners, copy_similarity},
     keypoint_index::{KeypointIndex, KeypointSource, Votes, for_each_block},
     progress::{StepCounter, Stoppable},
     row_lists::{RowCandidates, RowLists},
@@ -26,7 +26,8 @@ pub struct DuplicatePair {
     pub similarity: f32,
 }
 
-/// Cosine distance up to which pictures are copies regardless of their corners, unless both have few corners.
+/// Cosine distance up to which pictures are copies although their corners do not match, unless both have few corners. The
+/// corners of a small copy differ from those of its original.
 const EQUAL_DISTANCE: f32 = 0.01;
 /// Cosine distance up to which a picture with fewer than [`MIN_CORNERS`] corners is a duplicate of another one.
 const PLAIN_EQUAL_DISTANCE: f32 = 0.04;
@@ -34,6 +35,8 @@ const PLAIN_EQUAL_DISTANCE: f32 = 0.04;
 const MIN_CORNERS: usize = 24;
 /// Cosine distance up to which pictures with equal corners are the same picture.
 const SAME_DISTANCE: f32 = 0.001;
+/// The largest similarity of a picture that is not the same. Greater ones would be shown rounded, as 1.
+const MAX_EDITED_SIMILARITY: f32 = 0.999;
 /// The largest similarity of two edited pictures with few corners, or of an edited one whose corners do not match. The
 /// descriptors of different patterns, such as stripes, can be as close, and a few of their corners can match.
 const MAX_PLAIN_SIMILARITY: f32 = 0.94;
@@ -174,31 +177,35 @@ impl Verification {
         let counts = [self.row_corners.len(), self.other_corners.len()];
         let [fewest, most] = [counts[0].min(counts[1]), counts[0].max(counts[1])];
         let is_same = distance <= SAME_DISTANCE && self.row_corners == self.other_corners;
-        if is_same || (distance <= EQUAL_DISTANCE && most >= MIN_CORNERS) {
+        if is_same {
             return Some(1.0 - distance);
         }
-        let mut score = self.score(is_lower);
-        if score.is_none() && distance <= MAX_MIRRORED_DISTANCE {
+        let mut comparison = self.compare(is_lower);
+        if comparison == Comparison::Unproven && distance <= MAX_MIRRORED_DISTANCE {
             self.other_corners.fill(corners().map(Keypoint::mirrored));
-            score = self.score(is_lower);
+            comparison = self.compare(is_lower);
         }
+        let has_corners = most >= MIN_CORNERS;
+        let limit = if has_corners { MAX_EDITED_SIMILARITY } else { MAX_PLAIN_SIMILARITY };
         let is_close = fewest < MIN_CORNERS && distance <= PLAIN_EQUAL_DISTANCE;
-        match score {
-            Some(score) if most >= MIN_CORNERS => Some(copy_similarity(score).max(1.0 - distance)),
-            None if !is_close => None,
-            score => {
-                let similarity = score.map_or(0.0, copy_similarity).max(1.0 - distance);
-                Some(similarity.min(MAX_PLAIN_SIMILARITY))
+        let similarity = match comparison {
+            Comparison::Copy(score) => copy_similarity(score).max(1.0 - distance).min(limit),
+            Comparison::OtherColors => return None,
+            Comparison::Unproven if has_corners && distance <= EQUAL_DISTANCE => {
+                limit.min(1.0 - distance)
             }
-        }
+            Comparison::Unproven if is_close => MAX_PLAIN_SIMILARITY.min(1.0 - distance),
+            Comparison::Unproven => return None,
+        };
+        Some(similarity)
     }
 
-    /// Scores the corners of the two rows, with those of the lower row first.
-    fn score(&self, is_lower: bool) -> Option<f32> {
+    /// Compares the corners of the two rows, with those of the lower row first.
+    fn compare(&self, is_lower: bool) -> Comparison {
         if is_lower {
-            inlier_score(&self.row_corners, &self.other_corners)
+            compare_corners(&self.row_corners, &self.other_corners)
         } else {
-            inlier_score(&self.other_corners, &self.row_corners)
+            compare_corners(&self.other_corners, &self.row_corners)
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use pulp::Arch;
 
-use crate::index::Keypoint;
+use crate::index::{CornerColor, Keypoint};
 
 // The limits were chosen on 120 photographs with five heavy edits each and on 280 others, among which two different
 // pictures never had more than six consistent corners by chance, and on 1,000 paintings, which share whole barns and
@@ -22,6 +22,14 @@ const COPY_SIMILARITY_RANGE: f32 = 0.16;
 const MAX_COPY_SIMILARITY: f32 = 0.99;
 /// Number of inconsistent corners that is added to each half, because a few corners prove little.
 const OUTLIER_PRIOR: f32 = 4.0;
+/// The largest factor of the saturation of a copy.
+const MAX_SATURATION: f32 = 2.0;
+/// The largest shift of all colors of a copy, in each channel of [`CornerColor::opponents`].
+const MAX_COLOR_SHIFT: f32 = 0.1;
+/// The largest distance of the colors around two corners that are the same.
+const MAX_COLOR_DIFFERENCE: f32 = 0.15;
+/// The largest share of corners with other colors.
+const MAX_DIFFERING_SHARE: f32 = 0.07;
 /// Maximum number of corner pairs that are considered, most similar first.
 const MAX_CORRESPONDENCES: usize = 40;
 
@@ -29,7 +37,13 @@ const MAX_CORRESPONDENCES: usize = 40;
 const NUMBER_BITS: u32 = 16;
 const NUMBER_MASK: u32 = (1 << NUMBER_BITS) - 1;
 
-type Correspondence = (Point, Point);
+/// Two similar corners, of the left and of the right picture.
+#[derive(Clone, Copy)]
+struct Correspondence {
+    from: Point,
+    to: Point,
+    colors: [CornerColor; 2],
+}
 
 /// The corners of a picture in columns, so that the widest instructions of the processor can compare them.
 #[derive(Default, PartialEq)]
@@ -38,6 +52,7 @@ pub struct CornerColumns {
     /// The lower halves of the descriptors. `high` has the upper halves.
     low: Vec<u64>,
     high: Vec<u64>,
+    colors: Vec<CornerColor>,
 }
 
 impl CornerColumns {
@@ -46,10 +61,12 @@ impl CornerColumns {
         self.positions.clear();
         self.low.clear();
         self.high.clear();
-        for Keypoint { x, y, descriptor } in corners {
+        self.colors.clear();
+        for Keypoint { x, y, descriptor, color } in corners {
             self.positions.push((f32::from(x), f32::from(y)));
             self.low.push(descriptor as u64);
             self.high.push((descriptor >> 64) as u64);
+            self.colors.push(color);
         }
     }
 
@@ -58,25 +75,42 @@ impl CornerColumns {
     }
 }
 
-/// Returns how well two pictures match, from 0.0 (just enough) to 1.0, or `None` if they do not match.
-pub fn inlier_score(left: &CornerColumns, right: &CornerColumns) -> Option<f32> {
-    let matches = mutual_matches(left, right);
-    if matches.len() < MIN_INLIERS {
-        return None;
-    }
-    let transform = best_transform(&matches)?;
-    let shared = overlapping_corners(left, right, transform);
-    let fitting: Vec<Point> =
-        matches.iter().filter(|&&(from, to)| transform.fits(from, to)).map(|pair| pair.0).collect();
-    let share = lowest_half_share(&fitting, &shared);
-    let agree = fitting.len() >= MIN_INLIERS && share >= MIN_INLIER_SHARE;
-    agree.then(|| ((share - MIN_INLIER_SHARE) / (CERTAIN_INLIER_SHARE - MIN_INLIER_SHARE)).min(1.0))
+/// What the corners of two pictures prove.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Comparison {
+    /// Too few corners are the same.
+    Unproven,
+    /// The corners are the same, but their colors differ.
+    OtherColors,
+    /// The pictures show the same thing, with a score from 0.0 (just enough) to 1.0.
+    Copy(f32),
 }
 
-/// Returns the similarity of a copy (0.84 to 0.99) by its [`inlier_score`]. Nine of ten edited photographs have more
+pub fn compare_corners(left: &CornerColumns, right: &CornerColumns) -> Comparison {
+    let matches = mutual_matches(left, right);
+    if matches.len() < MIN_INLIERS {
+        return Comparison::Unproven;
+    }
+    let Some(transform) = best_transform(&matches) else { return Comparison::Unproven };
+    let shared = overlapping_corners(left, right, transform);
+    let fits = |it: &&Correspondence| transform.fits(it.from, it.to);
+    let fitting: Vec<Correspondence> = matches.iter().filter(fits).copied().collect();
+    let points: Vec<Point> = fitting.iter().map(|it| it.from).collect();
+    let share = lowest_half_share(&points, &shared);
+    if fitting.len() < MIN_INLIERS || share < MIN_INLIER_SHARE {
+        return Comparison::Unproven;
+    }
+    if !colors_agree(&fitting) {
+        return Comparison::OtherColors;
+    }
+    let range = CERTAIN_INLIER_SHARE - MIN_INLIER_SHARE;
+    Comparison::Copy(((share - MIN_INLIER_SHARE) / range).min(1.0))
+}
+
+/// Returns the similarity of a copy (0.84 to 0.99) by its score. Nine of ten edited photographs have more
 /// than 0.95.
-pub fn copy_similarity(inlier_score: f32) -> f32 {
-    (1.0 - COPY_SIMILARITY_RANGE * (1.0 - inlier_score).powi(2)).min(MAX_COPY_SIMILARITY)
+pub fn copy_similarity(score: f32) -> f32 {
+    (1.0 - COPY_SIMILARITY_RANGE * (1.0 - score).powi(2)).min(MAX_COPY_SIMILARITY)
 }
 
 /// Returns the pairs in which each corner is the most similar one to the other. The most similar pairs come first.
@@ -90,7 +124,12 @@ fn mutual_matches(left: &CornerColumns, right: &CornerColumns) -> Vec<Correspond
         .collect();
     mutual.sort_unstable();
     mutual.truncate(MAX_CORRESPONDENCES);
-    mutual.into_iter().map(|(_, a, b)| (left.positions[a], right.positions[b])).collect()
+    let correspondence = |(_, a, b): (u32, usize, usize)| Correspondence {
+        from: left.positions[a],
+        to: right.positions[b],
+        colors: [left.colors[a], right.colors[b]],
+    };
+    mutual.into_iter().map(correspondence).collect()
 }
 
 /// Finds the nearest corner of every corner. A value combines the number of differing bits (upper bits) with the number
@@ -126,14 +165,44 @@ impl pulp::NullaryFnOnce for NearestCorners<'_> {
     }
 }
 
+/// Returns whether the same change of all colors explains the colors of one picture by those of the other: more or
+/// less saturation, as in a gray copy, and a small shift, as by the balance of white. A sign, product or flag in
+/// another color is another picture, although its corners are equal.
+fn colors_agree(fitting: &[Correspondence]) -> bool {
+    let colors = |side: usize| -> Vec<[f32; 2]> {
+        fitting.iter().map(|it| it.colors[side].opponents()).collect()
+    };
+    let (left, right) = (colors(0), colors(1));
+    explains(&left, &right) || explains(&right, &left)
+}
+
+fn explains(known: &[[f32; 2]], others: &[[f32; 2]]) -> bool {
+    let dot = |a: &[f32; 2], b: &[f32; 2]| a[0] * b[0] + a[1] * b[1];
+    let pairs = || known.iter().zip(others);
+    let squares: f32 = known.iter().map(|color| dot(color, color)).sum();
+    let products: f32 = pairs().map(|(one, other)| dot(one, other)).sum();
+    let factor = if squares > 0.0 { (products / squares).clamp(0.0, MAX_SATURATION) } else { 0.0 };
+    let count = known.len() as f32;
+    let shift = [0, 1].map(|channel| {
+        let sum: f32 = pairs().map(|(one, other)| other[channel] - factor * one[channel]).sum();
+        (sum / count).clamp(-MAX_COLOR_SHIFT, MAX_COLOR_SHIFT)
+    });
+    let differs = |(one, other): &(&[f32; 2], &[f32; 2])| {
+        let rest = [0, 1].map(|channel| other[channel] - factor * one[channel] - shift[channel]);
+        dot(&rest, &rest) > MAX_COLOR_DIFFERENCE * MAX_COLOR_DIFFERENCE
+    };
+    pairs().filter(differs).count() as f32 <= MAX_DIFFERING_SHARE * count
+}
+
 fn best_transform(matches: &[Correspondence]) -> Option<Transform> {
     let mut best = (0, None);
     for (at, one) in matches.iter().enumerate() {
         for other in &matches[..at] {
-            let Some(transform) = Transform::between([one.0, other.0], [one.1, other.1]) else {
+            let Some(transform) = Transform::between([one.from, other.from], [one.to, other.to])
+            else {
                 continue;
             };
-            let count = matches.iter().filter(|&&(from, to)| transform.fits(from, to)).count();
+            let count = matches.iter().filter(|it| transform.fits(it.from, it.to)).count();
             if count > best.0 {
                 best = (count, Some(transform));
             }

@@ -29,7 +29,7 @@ pub use runner::TaskRunner;
 
 /// The version of the stored features and words. Increase it if `index::extract` or `text::words` change their results,
 /// so that existing datasets are indexed again.
-pub const EXTRACTOR_VERSION: u32 = 13;
+pub const EXTRACTOR_VERSION: u32 = 14;
 
 /// The version that is stored until everything has been extracted again, so that an interruption neither ends the
 /// extraction nor restarts it.

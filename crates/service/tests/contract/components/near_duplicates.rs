@@ -16,7 +16,7 @@ use image::{Rgb, RgbImage, imageops};
 use proptest::prelude::*;
 use rayon::prelude::*;
 use tessera_search::{
-    index::{DIMENSION, Features, Keypoint, Keypoints, extract},
+    index::{CornerColor, DIMENSION, Features, Keypoint, Keypoints, extract},
     similarity::{
         CopyCandidate, CopySearch, DuplicatePair, Neighbor, NeighborGraph, Vectors,
         near_duplicates, neighbor_graph, order_by_group,
@@ -127,7 +127,10 @@ fn corners(seed: u32) -> Vec<Keypoint> {
     };
     let mut point = |last: u128| ((number() >> 64) % last) as u8;
     let points: Vec<[u8; 2]> = (0..60).map(|_| [point(250), point(190)]).collect();
-    points.into_iter().map(|[x, y]| Keypoint { x, y, descriptor: number() }).collect()
+    points
+        .into_iter()
+        .map(|[x, y]| Keypoint { x, y, descriptor: number(), color: CornerColor(0) })
+        .collect()
 }
 
 /// The same corners moved, with a few bits of each descriptor changed.
@@ -136,7 +139,7 @@ fn moved(corners: &[Keypoint], to: impl Fn(f32, f32) -> (f32, f32)) -> Vec<Keypo
         let (x, y) = to(f32::from(corner.x), f32::from(corner.y));
         let inside = (0.0..256.0).contains(&x) && (0.0..192.0).contains(&y);
         let descriptor = corner.descriptor ^ 0x11 << 40;
-        inside.then_some(Keypoint { x: x as u8, y: y as u8, descriptor })
+        inside.then_some(Keypoint { x: x as u8, y: y as u8, descriptor, ..*corner })
     });
     moved.collect()
 }
@@ -144,7 +147,7 @@ fn moved(corners: &[Keypoint], to: impl Fn(f32, f32) -> (f32, f32)) -> Vec<Keypo
 fn encoded(corners: &[Keypoint]) -> Keypoints {
     let mut bytes = Vec::new();
     for corner in corners {
-        bytes.extend([corner.x, corner.y]);
+        bytes.extend([corner.x, corner.y, corner.color.0]);
         bytes.extend(corner.descriptor.to_le_bytes());
     }
     Keypoints::from_bytes(&bytes)
@@ -184,6 +187,7 @@ fn only_the_same_picture_is_identical() {
         (0.0, plain, plain, 1.0),
         (0.3, &picture, &half, 0.99),
         (0.005, &picture, plain, 0.995),
+        (0.0001, &picture, &half, 0.999),
         (0.005, plain, other, 0.94),
         (0.03, plain, other, 0.94),
         (0.03, &picture[..20], &picture[..20], 0.94),
@@ -197,6 +201,37 @@ fn only_the_same_picture_is_identical() {
     let candidates = [0, 1].map(CopyCandidate::upright);
     let found = search.copies(&candidates, |row| rows.get(row as usize));
     assert!(matches!(found[..], [(0, 0.009..=0.011), (1, 0.0)]), "{found:?}");
+}
+
+#[test]
+fn the_same_picture_in_other_colors_is_another_picture() {
+    const GRAY: u8 = 7;
+    let colored = |color: &dyn Fn(u8) -> [u8; 2]| -> Vec<Keypoint> {
+        let corners = (0..).zip(corners(1)).map(|(number, corner)| {
+            let [red_green, yellow_blue] = color(number);
+            Keypoint { color: CornerColor(red_green << 4 | yellow_blue), ..corner }
+        });
+        corners.collect()
+    };
+    let original = colored(&|corner| [GRAY + corner % 6, GRAY + corner % 3]);
+    let paler = colored(&|corner| [GRAY + corner % 6 / 2, GRAY + corner % 3 / 2]);
+    let warmer = colored(&|corner| [GRAY + corner % 6 + 1, GRAY + corner % 3 + 1]);
+    let gray = colored(&|_| [GRAY, GRAY]);
+    let green = colored(&|corner| [GRAY - corner % 6, GRAY + corner % 3]);
+    let with_another_sign = colored(&|corner| match corner {
+        0..8 => [GRAY - 5, GRAY],
+        corner => [GRAY + corner % 6, GRAY + corner % 3],
+    });
+    for (name, other, is_copy) in [
+        ("paler", paler, true),
+        ("warmer", warmer, true),
+        ("gray", gray, true),
+        ("green", green, false),
+        ("another sign", with_another_sign, false),
+    ] {
+        assert_eq!(similarity(&original, &other).is_some(), is_copy, "{name}");
+        assert_eq!(similarity_at(0.005, &original, &other).is_some(), is_copy, "{name}");
+    }
 }
 
 #[test]
