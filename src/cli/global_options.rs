@@ -203,10 +203,6 @@ impl GlobalOptions {
         if is_variable("config") {
             self.config = self.config.take().map(expand_home);
         }
-        if is_variable("global_dataset") {
-            let expanded = self.dataset.take().map(|word| expand_home(word.into()));
-            self.dataset = expanded.map(|path| path.to_string_lossy().into_owned());
-        }
     }
 
     /// Lets typed options override the environment. A folder drops the profile, the address and the dataset, a typed
