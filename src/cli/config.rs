@@ -200,7 +200,7 @@ fn set_setting(context: &Context, name: &str, word: &str) -> CliResult {
     })?;
     let file = user_file(context)?;
     context.only_plans(&format!("{name} = {value}"), Some(&file))?;
-    edit::set(&file, name, &value).map_err(CliError::usage)?;
+    edit::set(&file, name, &value)?;
     context.messages.info(format!("{name} = {value} in {}", file.display()));
     if let Err(reason) = check_value(last_segment(name), word) {
         context.messages.warn(reason);
@@ -218,7 +218,7 @@ fn unset_setting(context: &Context, name: &str) -> CliResult {
     require_key(name)?;
     let file = user_file(context)?;
     context.only_plans(&format!("{name} removed"), Some(&file))?;
-    if !edit::unset(&file, name).map_err(CliError::usage)? {
+    if !edit::unset(&file, name)? {
         context.messages.info(format!("{name} is not in {}", file.display()));
     }
     print_setting(context, name, read_layers(context).0.get(name))
