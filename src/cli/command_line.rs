@@ -260,6 +260,7 @@ fn parse(mut arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
     line.global.expand_variables(&matches);
     dataset_folder::replace_dataset_option(&mut line.global, &matches);
     line.global.prefer_typed(&matches);
+    line.global.creates_settings = line.command.as_ref().is_some_and(CliCommand::creates_settings);
     Ok(line)
 }
 
@@ -332,6 +333,14 @@ impl CliCommand {
             }
             other => other,
         }
+    }
+
+    fn creates_settings(&self) -> bool {
+        matches!(
+            self,
+            Self::Interface(InterfaceCommand::Init(_))
+                | Self::Headless(HeadlessCommand::Profile(ProfileCommand::Add(_)))
+        )
     }
 
     /// Returns the schema of the document that the command prints after it has changed something or written a file.

@@ -128,11 +128,7 @@ fn invalid_settings(context: &Context, errors: &[ConfigError]) -> CliError {
     if !errors.iter().any(|error| error.location == file) {
         return error;
     }
-    let remedy = ShellCommand::new("tessera config edit");
-    error.with_remedy(match &context.global.config {
-        Some(file) => remedy.option("--config", file),
-        None => remedy,
-    })
+    error.with_remedy(context.global.config_command("tessera config edit"))
 }
 
 fn show_settings(context: &Context) -> CliResult {

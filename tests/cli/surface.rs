@@ -124,7 +124,7 @@ async fn a_command_writes_its_exchanges_into_a_new_file() {
     assert!(line["at_us"].as_u64() >= line["took_us"].as_u64(), "{line}");
     // The second run finds an existing file.
     let (code, _, err) = outcome(&mut command);
-    assert_eq!(code, 2);
+    assert_eq!(code, 1);
     assert!(err.contains(file.to_str().unwrap()) && err.contains("exists"), "{err}");
 }
 
