@@ -1,4 +1,4 @@
-//! TLS of the HTTP clients: which certificates are accepted. A certificate that the user has named, or has added to the
+//! TLS of the clients: which certificates are accepted. A certificate that the user has named, or has added to the
 //! authorities of the system, is accepted for a service that presents exactly this certificate, as OpenSSL does. The
 //! usual verification refuses a self-signed certificate that is marked as an authority, and a certificate whose issuer
 //! is unknown.
