@@ -69,7 +69,10 @@ fn user_bindings_replace_line_by_line_and_report_actions_without_keys() {
 #[test]
 fn errors_name_the_unknown_word() {
     for (source, word) in [
-        ("[nowhere]\nquit = ['q']", "nowhere"),
+        (
+            "[nowhere]\nquit = ['q']",
+            "`[nowhere]` is not a key context; there are everywhere, datasets",
+        ),
         ("[everywhere]\nfly = ['q']", "fly"),
         ("[everywhere]\nquit = ['hyper-q']", "hyper-q"),
         ("[everywhere]\nfirst = ['g then g']", "one space between its keys, as in `g g`"),
@@ -85,8 +88,8 @@ fn every_mistake_of_a_key_file_is_reported() {
     let source = "[nowhere]\nquit = ['q']\n[everywhere]\nfly = ['f']\nfirst = ['g g', 'g', 'x']";
     let error = Keymap::parse(source).unwrap_err().reason;
     let expected = "[everywhere] first: `g` is a prefix of another binding, or starts with one; `fly` in [everywhere] is \
-                    not an action; `[nowhere]` is not a key context";
-    assert_eq!(error, expected);
+                    not an action; `:` in the interface lists the actions; `[nowhere]` is not a key context; ";
+    assert!(error.starts_with(expected), "{error}");
 }
 
 #[test]

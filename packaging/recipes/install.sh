@@ -17,6 +17,9 @@ case $prefix in /*) ;; *) prefix=$PWD/$prefix ;; esac
 
 fail() { printf 'error: %s\n' "$1" >&2; exit 1; }
 
+# Prints a word as a shell reads it.
+quoted() { printf "'%s'" "$(printf %s "$1" | sed "s/'/'\\\\''/g")"; }
+
 # Programs that are linked with musl start on every distribution. Those for glibc allocate memory faster.
 target() {
     case $(uname -s)-$(uname -m) in
@@ -65,7 +68,8 @@ installed_files() {
 
 uninstall() {
     found=$(installed_files | while read -r _ file; do [ ! -e "$prefix/$file" ] || echo "$file"; done)
-    installed_files | while read -r _ file; do rm -f "$prefix/$file"; done
+    # An installation that was killed leaves a new file.
+    installed_files | while read -r _ file; do rm -f "$prefix/$file" "$prefix/$file.new"; done
     # Only folders that are empty are removed.
     for folder in share/bash-completion/completions share/bash-completion share/zsh/site-functions share/zsh \
         share/fish/vendor_completions.d share/fish share/man/man1 share/man share bin; do
@@ -97,12 +101,12 @@ install() {
         cp "$work/$name/$from" "$prefix/$to.new" && mv -f "$prefix/$to.new" "$prefix/$to" \
             || { rm -f "$prefix/$to.new"; fail "$prefix/$to cannot be written"; }
     done
-    echo "tessera $version is in $prefix/bin. Remove it with: PREFIX='$prefix' sh install.sh uninstall"
+    echo "tessera $version is in $prefix/bin. Remove it with: PREFIX=$(quoted "$prefix") sh install.sh uninstall"
     case :$PATH: in *:"$prefix/bin":*) ;; *) echo "Add $prefix/bin to PATH to start it as tessera." ;; esac
     case $prefix:${SHELL:-} in
         # zsh searches these prefixes anyway.
         /usr:* | /usr/local:*) ;;
-        *:*/zsh) echo "For completion, add to ~/.zshrc before compinit: fpath=('$prefix/share/zsh/site-functions' \$fpath)" ;;
+        *:*/zsh) echo "For completion, add to ~/.zshrc before compinit: fpath=($(quoted "$prefix/share/zsh/site-functions") \$fpath)" ;;
     esac
 }
 

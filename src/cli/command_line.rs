@@ -3,7 +3,10 @@
 
 use std::{collections::HashSet, ffi::OsString, pin::pin};
 
-use clap::{Arg, Command, CommandFactory as _, FromArgMatches as _, Parser, ValueEnum, ValueHint};
+use clap::{
+    Arg, Command, CommandFactory as _, FromArgMatches as _, Parser, ValueEnum, ValueHint,
+    error::ErrorKind,
+};
 use tessera_config::expand_home;
 use tokio::time::timeout;
 
@@ -192,7 +195,8 @@ pub fn parse_args() -> Cli {
             ["--json", "--jsonl", "--jq"].contains(&argument.split('=').next().unwrap_or_default())
         };
         let is_machine = std::env::args_os().any(requests_document);
-        if let Some(error) = help::unknown_word(&error, &arguments, &definition()) {
+        let unusable = help::unknown_word(&error, &arguments, &definition());
+        if let Some(error) = unusable.or_else(|| help::not_text(&error, &arguments)) {
             std::process::exit(error.report(is_machine));
         }
         if error.use_stderr() && is_machine {
@@ -234,7 +238,15 @@ const OPEN: &str = "open";
 /// dataset stands for `--folder`.
 fn parse(mut arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
     expand_home_in_options(&mut arguments);
-    let matches_of = |words: Vec<OsString>| definition().try_get_matches_from(words);
+    let matches_of = |words: Vec<OsString>| {
+        let matches = definition().try_get_matches_from(&words);
+        matches.or_else(|error| match error.kind() {
+            ErrorKind::InvalidUtf8 => {
+                dataset_folder::accepting_paths(definition()).try_get_matches_from(words)
+            }
+            _ => Err(error),
+        })
+    };
     let matches = matches_of(arguments.clone()).or_else(|error| {
         let Some(position) = help::folder_position(&error, &arguments) else { return Err(error) };
         arguments.insert(position, OPEN.into());
@@ -248,6 +260,7 @@ fn parse(mut arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
     line.global.expand_variables(&matches);
     dataset_folder::replace_dataset_option(&mut line.global, &matches);
     line.global.prefer_typed(&matches);
+    line.global.creates_settings = line.command.as_ref().is_some_and(CliCommand::creates_settings);
     Ok(line)
 }
 
@@ -320,6 +333,14 @@ impl CliCommand {
             }
             other => other,
         }
+    }
+
+    fn creates_settings(&self) -> bool {
+        matches!(
+            self,
+            Self::Interface(InterfaceCommand::Init(_))
+                | Self::Headless(HeadlessCommand::Profile(ProfileCommand::Add(_)))
+        )
     }
 
     /// Returns the schema of the document that the command prints after it has changed something or written a file.

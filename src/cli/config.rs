@@ -128,11 +128,7 @@ fn invalid_settings(context: &Context, errors: &[ConfigError]) -> CliError {
     if !errors.iter().any(|error| error.location == file) {
         return error;
     }
-    let remedy = ShellCommand::new("tessera config edit");
-    error.with_remedy(match &context.global.config {
-        Some(file) => remedy.option("--config", file),
-        None => remedy,
-    })
+    error.with_remedy(context.global.config_command("tessera config edit"))
 }
 
 fn show_settings(context: &Context) -> CliResult {
@@ -200,7 +196,7 @@ fn set_setting(context: &Context, name: &str, word: &str) -> CliResult {
     })?;
     let file = user_file(context)?;
     context.only_plans(&format!("{name} = {value}"), Some(&file))?;
-    edit::set(&file, name, &value).map_err(CliError::usage)?;
+    edit::set(&file, name, &value)?;
     context.messages.info(format!("{name} = {value} in {}", file.display()));
     if let Err(reason) = check_value(last_segment(name), word) {
         context.messages.warn(reason);
@@ -218,7 +214,7 @@ fn unset_setting(context: &Context, name: &str) -> CliResult {
     require_key(name)?;
     let file = user_file(context)?;
     context.only_plans(&format!("{name} removed"), Some(&file))?;
-    if !edit::unset(&file, name).map_err(CliError::usage)? {
+    if !edit::unset(&file, name)? {
         context.messages.info(format!("{name} is not in {}", file.display()));
     }
     print_setting(context, name, read_layers(context).0.get(name))

@@ -43,8 +43,7 @@ pub struct Context {
 impl Context {
     pub fn new(global: GlobalOptions, screen: fn() -> TerminalInfo) -> CliResult<Self> {
         global.validate()?;
-        let settings = Settings::load(&global.sources())
-            .map_err(|error| CliError::usage(error).with_remedy("tessera config validate"))?;
+        let settings = global.load_settings()?;
         let context = Self::from_settings(global, settings, screen);
         for warning in &context.settings.warnings {
             context.messages.warn(warning);
@@ -87,10 +86,7 @@ impl Context {
 
     /// Opens the trace file. The interface opens its own, because it records more.
     pub fn with_trace(self) -> CliResult<Self> {
-        let Some(path) = &self.global.trace else { return Ok(self) };
-        let trace = Trace::create(path)
-            .map_err(|error| CliError::usage(format!("--trace {}: {error}", path.display())))?;
-        Ok(Self { trace, ..self })
+        Ok(Self { trace: self.global.open_trace()?, ..self })
     }
 
     pub fn is_dry_run(&self) -> bool {

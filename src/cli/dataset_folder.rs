@@ -1,11 +1,18 @@
 //! Accepts a folder wherever a command takes a dataset: the folder then stands for `--folder`. A path with a `/` refers
 //! to a folder if there is one. A plain name refers to a folder only if no deployment is selected, because it may be the
-//! name of a dataset there.
+//! name of a dataset there. The path of a folder need not be UTF-8, unlike the name of a dataset.
 
-use std::{ffi::OsString, path::PathBuf};
+use std::{
+    ffi::{OsStr, OsString},
+    path::PathBuf,
+};
 
-use clap::{ArgMatches, FromArgMatches as _};
-use tessera_config::Settings;
+use clap::{
+    Arg, ArgMatches, Command, FromArgMatches as _,
+    builder::{OsStringValueParser, TypedValueParser as _},
+    parser::ValueSource,
+};
+use tessera_config::{Settings, expand_home};
 
 use super::{
     GlobalOptions,
@@ -15,6 +22,20 @@ use super::{
 
 /// The arguments that name a dataset. A command has at most one of them.
 pub(super) const DATASET_ARGUMENTS: [&str; 4] = ["dataset", "source", "of", "at"];
+
+const DATASET_OPTION: &str = "global_dataset";
+
+/// Returns the definition of the command line for arguments that are not UTF-8. Those that name a dataset are accepted,
+/// because they may be folders: their values are replaced by text, but not their raw values.
+pub(super) fn accepting_paths(command: Command) -> Command {
+    let accept = |argument: Arg| match argument.get_id().as_str() {
+        id if id == DATASET_OPTION || DATASET_ARGUMENTS.contains(&id) => argument.value_parser(
+            OsStringValueParser::new().map(|word| word.to_string_lossy().into_owned()),
+        ),
+        _ => argument,
+    };
+    command.mut_args(accept).mut_subcommands(accepting_paths)
+}
 
 /// Returns the matches of the arguments with `--folder` in the place of a dataset argument, if that is a folder.
 pub(super) fn with_folder_option(
@@ -42,24 +63,33 @@ pub(super) fn with_folder_option(
 /// Makes a folder that is given with `--dataset`, or by its variable, the folder of the command. The options also get
 /// the dataset argument, for the error of a dataset without a deployment.
 pub(super) fn replace_dataset_option(global: &mut GlobalOptions, matches: &ArgMatches) {
-    global.dataset_argument = dataset_argument(matches);
-    if let Some(folder) = global.dataset.take_if(|it| is_folder(it, matches)) {
-        global.folder = Some(PathBuf::from(folder));
+    let argument = dataset_argument(matches);
+    global.dataset_argument = argument.map(|it| it.to_string_lossy().into_owned());
+    let Some(given) = raw_value(matches, DATASET_OPTION).map(PathBuf::from) else { return };
+    let is_variable = matches.value_source(DATASET_OPTION) == Some(ValueSource::EnvVariable);
+    // Shells expand `~/` in words, but not in variables.
+    let given = if is_variable { expand_home(given) } else { given };
+    if is_folder(given.as_os_str(), matches) {
+        global.dataset = None;
+        global.folder = Some(given);
     }
 }
 
 /// Returns the dataset argument of the command.
-fn dataset_argument(matches: &ArgMatches) -> Option<String> {
+fn dataset_argument(matches: &ArgMatches) -> Option<OsString> {
     let mut command = matches;
     while let Some((_, below)) = command.subcommand() {
         command = below;
     }
-    // Some commands have no such argument, or one with another type.
-    let given = |id: &&str| command.try_get_one::<String>(id).ok().flatten();
-    DATASET_ARGUMENTS.iter().find_map(given).cloned()
+    DATASET_ARGUMENTS.iter().find_map(|id| raw_value(command, id))
 }
 
-fn is_folder(word: &str, matches: &ArgMatches) -> bool {
+/// Returns the value as it was given. Some commands have no such argument.
+fn raw_value(matches: &ArgMatches, id: &str) -> Option<OsString> {
+    matches.try_get_raw(id).ok().flatten()?.next().map(OsString::from)
+}
+
+fn is_folder(word: &OsStr, matches: &ArgMatches) -> bool {
     let has_option = matches.value_source("global_folder").is_some();
     if has_option {
         return false;

@@ -7,7 +7,7 @@ use std::{
 };
 
 use serde_json::Map;
-use tessera_config::{Layers, Settings, is_storage_uri};
+use tessera_config::{ConfigError, Layers, Settings, is_storage_uri};
 use tessera_files::{Guarantee, check_writable, missing_guarantees};
 
 use crate::cli::prelude::*;
@@ -83,7 +83,13 @@ async fn run_checks(
     let mut findings = check_terminal(detect_terminal);
     findings.extend(check_settings(&global));
     findings.extend(check_secrets());
-    findings.extend(check_folders(settings.as_ref().ok()));
+    findings.extend(check_disk("state", tessera_config::state_root_dir().as_deref()));
+    if cfg!(feature = "local") {
+        let model = settings.as_ref().ok().and_then(|settings| settings.model.as_deref());
+        let data = tessera_config::local_data_dir();
+        findings.extend(check_disk("local deployments", data.as_deref()));
+        findings.extend(local::check_requirements(data.as_deref(), model));
+    }
     if !options.offline {
         findings.extend(local::check_store(&options.shared).await);
     }
@@ -146,19 +152,29 @@ fn check_settings(global: &GlobalOptions) -> Vec<CheckResult> {
     let (layers, errors) = Layers::read(&sources);
     let commands = layers.custom_commands();
     let mut findings = Vec::new();
+    if sources.user.is_none() {
+        findings.push(CheckResult::warning("settings", tessera_config::UNKNOWN_CONFIG_FILE));
+    }
+    let is_of = |error: &ConfigError, file: &Path| error.location == file.display().to_string();
     for (subject, file) in [("settings", &sources.user), ("project", &layers.project)] {
         let Some(file) = file else { continue };
+        if errors.iter().any(|error| is_of(error, file)) {
+            continue;
+        }
         let there = if file.exists() { "" } else { ": not present, so the defaults apply" };
         findings.push(CheckResult::passed(subject, format!("{}{there}", file.display())));
     }
     let ignored = layers.warnings.into_iter();
     findings.extend(ignored.map(|message| CheckResult::warning("project", message)));
-    let mut messages: Vec<String> = errors.iter().map(ToString::to_string).collect();
-    if errors.is_empty() {
-        messages.extend(Settings::load(&sources).err());
+    let failed = |subject, message| CheckResult::failed(subject, message, Exit::Usage);
+    for error in &errors {
+        let is_of_project = sources.project.as_ref().is_some_and(|file| is_of(error, file));
+        let subject = if is_of_project { "project" } else { "settings" };
+        findings.push(failed(subject, error.to_string()));
     }
-    let failed = |message| CheckResult::failed("settings", message, Exit::Usage);
-    findings.extend(messages.into_iter().map(failed));
+    if errors.is_empty() {
+        findings.extend(Settings::load(&sources).err().map(|message| failed("settings", message)));
+    }
     match tessera_config::load_keymap(tessera_config::keymap_file().as_deref(), &commands) {
         Ok((_, warnings)) => {
             let warning = |message| CheckResult::warning("keys", message);
@@ -180,46 +196,39 @@ fn check_secrets() -> Vec<CheckResult> {
         })
         .map(passed)
         .collect();
-    if let Ok(secrets) = login::open_secrets() {
-        let keyring = secrets.check_keyring();
-        findings.push(passed(match &keyring {
-            Ok(()) => format!("{} answers", secrets.describe(SecretLocation::Keyring)),
-            // A missing keyring is not a failure, because the file is the fallback.
-            Err(reason) => format!("no keyring: {reason}"),
-        }));
-        findings.push(match secrets.check_file() {
-            Ok(()) => passed(format!("otherwise {}", secrets.describe(SecretLocation::File))),
-            Err(reason) if keyring.is_ok() => {
-                passed(format!("stored only in the keyring, because {reason}"))
-            }
-            Err(reason) => {
-                let message = format!(
-                    "cannot be stored in {reason}; make its folder writable, or set {SECRET_VARIABLE} or \
-                     {SECRET_FILE_VARIABLE}"
-                );
-                CheckResult::warning("secrets", message)
-            }
-        });
-    }
+    let secrets = match login::open_secrets() {
+        Ok(secrets) => secrets,
+        Err(error) => {
+            findings.push(CheckResult::warning("secrets", error.message));
+            return findings;
+        }
+    };
+    let keyring = secrets.check_keyring();
+    findings.push(passed(match &keyring {
+        Ok(()) => format!("{} answers", secrets.describe(SecretLocation::Keyring)),
+        // A missing keyring is not a failure, because the file is the fallback.
+        Err(reason) => format!("no keyring: {reason}"),
+    }));
+    findings.push(match secrets.check_file() {
+        Ok(()) => passed(format!("otherwise {}", secrets.describe(SecretLocation::File))),
+        Err(reason) if keyring.is_ok() => {
+            passed(format!("stored only in the keyring, because {reason}"))
+        }
+        Err(reason) => {
+            let message = format!(
+                "cannot be stored in {reason}; make its folder writable, or set {SECRET_VARIABLE} or \
+                 {SECRET_FILE_VARIABLE}"
+            );
+            CheckResult::warning("secrets", message)
+        }
+    });
     findings
 }
 
-fn check_folders(settings: Option<&Settings>) -> Vec<CheckResult> {
-    let mut findings = Vec::new();
-    if let Some(folder) = tessera_config::state_root_dir() {
-        findings.extend(check_disk("state", &folder));
-    }
-    if cfg!(feature = "local")
-        && let Some(folder) = tessera_config::local_data_dir()
-    {
-        let model = settings.and_then(|settings| settings.model.as_deref());
-        findings.extend(check_disk("local deployments", &folder));
-        findings.extend(local::check_requirements(&folder, model));
-    }
-    findings
-}
-
-fn check_disk(subject: &str, folder: &Path) -> Vec<CheckResult> {
+fn check_disk(subject: &str, folder: Option<&Path>) -> Vec<CheckResult> {
+    let Some(folder) = folder else {
+        return vec![CheckResult::warning(subject, tessera_config::UNKNOWN_HOME)];
+    };
     if let Err(error) = check_writable(folder) {
         let message = format!("{}: cannot create files: {error}", folder.display());
         return vec![CheckResult::failed(subject, message, Exit::Failed)];
@@ -288,4 +297,15 @@ async fn check_reachable(subject: &str, target: &ServiceTarget) -> CliResult<Che
         Some(skew) => CheckResult::warning(subject, format!("{message}; {skew}")),
         None => CheckResult::passed(subject, message),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_home_is_reported() {
+        let line = check_disk("state", None)[0].line();
+        assert_eq!(line, "warning  state: the home folder is unknown; set HOME\n");
+    }
 }

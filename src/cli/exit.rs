@@ -3,7 +3,7 @@
 
 use std::{env, fmt, io};
 
-use tessera_config::text_enum;
+use tessera_config::{edit::EditError, text_enum};
 use tessera_model::FailureKind;
 
 use crate::cli::messages::write_stderr;
@@ -195,6 +195,15 @@ impl From<Failure> for CliError {
             FailureKind::Unconfirmed | FailureKind::Unexpected | FailureKind::Local => Exit::Failed,
         };
         Self { failure: Some(Box::new(failure.clone())), ..Self::new(exit, failure.to_string()) }
+    }
+}
+
+impl From<EditError> for CliError {
+    fn from(error: EditError) -> Self {
+        match error {
+            EditError::Invalid(message) => Self::usage(message),
+            EditError::Unwritten(message) => Self::failed(message),
+        }
     }
 }
 

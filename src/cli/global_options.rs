@@ -10,9 +10,11 @@ use std::{
 use clap::{
     Arg, ArgMatches, Args, ColorChoice, ValueEnum, builder::BoolishValueParser, parser::ValueSource,
 };
+use tessera_client::Trace;
 use tessera_config::{
-    DeploymentKind, GraphicsChoice, Sources, ThemeChoice, expand_home, user_config_file,
+    DeploymentKind, GraphicsChoice, Settings, Sources, ThemeChoice, expand_home, user_config_file,
 };
+use tessera_model::ShellCommand;
 
 use crate::cli::{
     CliError, CliResult,
@@ -71,6 +73,9 @@ pub struct GlobalOptions {
     /// Use this settings file instead of the user's.
     #[arg(long, global = true, env = "TESSERA_CONFIG", value_name = "FILE")]
     pub config: Option<PathBuf>,
+    /// Whether the command creates the settings file, so that a named one need not exist.
+    #[arg(skip)]
+    pub creates_settings: bool,
     /// Print one JSON document, or only these fields of its rows.
     #[arg(long, global = true, value_name = "FIELDS", num_args = 0..=1, require_equals = true,
           default_missing_value = "", value_delimiter = ',')]
@@ -203,10 +208,6 @@ impl GlobalOptions {
         if is_variable("config") {
             self.config = self.config.take().map(expand_home);
         }
-        if is_variable("global_dataset") {
-            let expanded = self.dataset.take().map(|word| expand_home(word.into()));
-            self.dataset = expanded.map(|path| path.to_string_lossy().into_owned());
-        }
     }
 
     /// Lets typed options override the environment. A folder drops the profile, the address and the dataset, a typed
@@ -256,7 +257,27 @@ impl GlobalOptions {
             self.accessible.map(|on| ("ui.accessible", "--accessible", on.into())),
         ];
         let user = self.config.clone().or_else(user_config_file);
-        Sources::from_environment(flags.into_iter().flatten().collect(), user)
+        let user_is_required = self.config.is_some() && !self.creates_settings;
+        let sources = Sources::from_environment(flags.into_iter().flatten().collect(), user);
+        Sources { user_is_required, ..sources }
+    }
+
+    pub fn load_settings(&self) -> CliResult<Settings> {
+        let remedy = || self.config_command("tessera config validate");
+        Settings::load(&self.sources())
+            .map_err(|error| CliError::usage(error).with_remedy(remedy()))
+    }
+
+    /// Returns a command about the settings file of this command, to suggest.
+    pub(super) fn config_command(&self, command: &'static str) -> ShellCommand {
+        let command = ShellCommand::new(command);
+        self.config.iter().fold(command, |it, file| it.option("--config", file))
+    }
+
+    pub fn open_trace(&self) -> CliResult<Trace> {
+        let Some(path) = &self.trace else { return Ok(Trace::disabled()) };
+        Trace::create(path)
+            .map_err(|error| CliError::io(format_args!("create {}", path.display()), &error))
     }
 
     pub fn is_machine(&self) -> bool {

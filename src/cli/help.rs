@@ -1,14 +1,7 @@
 //! Prints the overview of `tessera -h`, which fits a screen, and `tessera help options`. A folder in place of a command
 //! stands for `open` with this folder. The examples in the help of commands are in one file, which a test runs.
 
-use std::{
-    env,
-    error::Error,
-    ffi::{OsStr, OsString},
-    io,
-    path::Path,
-    sync::LazyLock,
-};
+use std::{env, error::Error, ffi::OsString, io, path::Path, sync::LazyLock};
 
 use super::{CliError, Exit, values::similar_folder};
 use clap::{
@@ -90,9 +83,23 @@ pub(super) fn folder_position(error: &clap::Error, arguments: &[OsString]) -> Op
         return None;
     }
     let word = unexpected_word(error)?;
-    let position = arguments.iter().position(|argument| argument == OsStr::new(word))?;
+    let position = position_of(word, arguments)?;
     let names_folder = word.contains('/') || [".", "..", "~"].contains(&word.as_str());
-    (names_folder && !word.starts_with('-') || Path::new(word).is_dir()).then_some(position)
+    let is_folder = || Path::new(&arguments[position]).is_dir();
+    (names_folder && !word.starts_with('-') || is_folder()).then_some(position)
+}
+
+/// Returns the position of the word that an error names, in which the parser has replaced what is not UTF-8.
+fn position_of(word: &str, arguments: &[OsString]) -> Option<usize> {
+    arguments.iter().position(|argument| argument.to_string_lossy() == word)
+}
+
+/// Returns the error of an argument that is not UTF-8 in the place of a text, which the parser does not name.
+pub(super) fn not_text(error: &clap::Error, arguments: &[OsString]) -> Option<CliError> {
+    let word = arguments.iter().find(|word| word.to_str().is_none())?.display();
+    let message =
+        format!("`{word}` is not UTF-8, and only the path of a file or folder may be that");
+    (error.kind() == ErrorKind::InvalidUtf8).then(|| CliError::usage(message))
 }
 
 /// Returns the error of a word that is neither a command nor a folder, with what it was probably meant to be.
@@ -104,7 +111,7 @@ pub(super) fn unknown_word(
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
         return None;
     };
-    let position = arguments.iter().position(|argument| argument == OsStr::new(word))?;
+    let position = position_of(word, arguments)?;
     let is_command = |it: &OsString| it == "help" || definition.find_subcommand(it).is_some();
     if arguments[..position].iter().skip(1).any(is_command) {
         // A folder cannot be in the place of a subcommand.

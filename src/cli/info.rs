@@ -111,8 +111,7 @@ fn write_pages(
 ) -> CliResult<()> {
     context.only_plans("the pages of the manual", Some(folder))?;
     context.out.require_text("this command prints the names of files")?;
-    let refused =
-        |error: std::io::Error| CliError::usage(format!("--dir {}: {error}", folder.display()));
+    let refused = |error| CliError::io(format_args!("create {}", folder.display()), &error);
     fs::create_dir_all(folder).map_err(refused)?;
     let pages = render_all(root).map_err(|error| unwritten(&error))?;
     for (name, _) in &pages {

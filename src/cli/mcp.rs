@@ -4,6 +4,7 @@
 
 use std::{
     collections::HashMap,
+    ffi::OsString,
     io::{self, BufRead, BufReader, IsTerminal as _, Read as _},
     process::{self, Output, Stdio},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -133,11 +134,11 @@ pub async fn run(context: &Context, allow_changes: bool, root: CommandDefinition
 }
 
 /// Returns the options that select the deployment, for the commands that are run.
-fn deployment_arguments(global: &GlobalOptions) -> Vec<String> {
+fn deployment_arguments(global: &GlobalOptions) -> Vec<OsString> {
     let dataset = global.dataset.as_ref().map(|dataset| ("--dataset", dataset.into()));
     let given = global.deployment_options().into_iter().chain(dataset);
-    let given = given.map(|(flag, value)| format!("{flag}={}", value.to_string_lossy()));
-    let flag = global.allow_http.then(|| "--allow-http".to_owned());
+    let given = given.map(|(flag, value)| [flag.as_ref(), value.as_os_str()].join("=".as_ref()));
+    let flag = global.allow_http.then(|| "--allow-http".into());
     given.chain(flag).collect()
 }
 
@@ -145,7 +146,7 @@ struct Server {
     /// The descriptions of all commands.
     spec: Value,
     allow_changes: bool,
-    deployment: Vec<String>,
+    deployment: Vec<OsString>,
     /// The calls that are to be answered, by the ids of their requests. A call has a process when it was started.
     running: Mutex<HashMap<String, Option<Pid>>>,
 }

@@ -84,7 +84,7 @@ fn make_default(context: &Context, profile: &Profile) -> CliResult {
     let (name, file) = (&profile.name, user_file(context)?);
     context.only_plans(&format!("default_profile = {name}"), Some(&file))?;
     let value = toml::Value::from(name.clone());
-    edit::set(&file, "default_profile", &value).map_err(CliError::usage)?;
+    edit::set(&file, "default_profile", &value)?;
     context.messages.info(format!("{name} is now the default"));
     let mut row = profile_document(context, profile);
     row["default"] = true.into();
@@ -186,7 +186,7 @@ pub(super) fn save_profile(context: &Context, new: &NewProfile<'_>) -> CliResult
     new.check().map_err(CliError::usage)?;
     let file = user_file(context)?;
     context.only_plans(&format!("the profile {}", profile.name), Some(&file))?;
-    create_profile(&file, new).map_err(CliError::usage)?;
+    create_profile(&file, new)?;
     context.messages.info(format!("{} is in {}", profile.name, file.display()));
     if let Some(location) = secret_location(profile, &login::open_secrets()?)? {
         context.messages.info(format!("its secret: {location}"));
@@ -209,7 +209,7 @@ fn remove(context: &Context, name: &str) -> CliResult {
         let kept = |reason| format!("{name} stays, because its secret was not removed: {reason}");
         secrets.remove(name).map_err(kept)
     };
-    let removed = edit::remove_profile(&file, name, remove_secret).map_err(CliError::usage)?;
+    let removed = edit::remove_profile(&file, name, remove_secret)?;
     let missing = || CliError::not_found(format!("{name} is not in {}", file.display()));
     let stores = removed.ok_or_else(missing)?;
     context.messages.info(format!("{name} was removed from {}", file.display()));

@@ -83,9 +83,7 @@ impl ModelOptions {
         if self.model.is_some() {
             return Ok(self.model);
         }
-        let settings = Settings::load(&global.sources())
-            .map_err(|error| CliError::usage(error).with_remedy("tessera config validate"))?;
-        Ok(self.or_from(&settings))
+        Ok(self.or_from(&global.load_settings()?))
     }
 }
 

@@ -120,7 +120,7 @@ pub fn run_store(_: &Context, _: &StoreCommand) -> CliResult {
     Err(unavailable())
 }
 
-pub fn check_requirements(_: &Path, _: Option<&Path>) -> Vec<CheckResult> {
+pub fn check_requirements(_: Option<&Path>, _: Option<&Path>) -> Vec<CheckResult> {
     Vec::new()
 }
 

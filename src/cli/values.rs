@@ -4,6 +4,7 @@
 use std::{
     borrow::Cow,
     collections::BTreeSet,
+    ffi::OsStr,
     fmt, fs,
     io::{self, Read as _},
     str::FromStr,
@@ -157,13 +158,15 @@ pub fn did_you_mean(missing: &Path) -> Option<String> {
 }
 
 /// Whether a word in the place of a dataset cannot be the name of one.
-pub fn is_path(word: &str) -> bool {
-    word.contains('/') || [".", ".."].contains(&word)
+pub fn is_path(word: impl AsRef<OsStr>) -> bool {
+    let word = word.as_ref();
+    word.as_encoded_bytes().contains(&b'/') || word == "." || word == ".."
 }
 
 /// Whether there is a folder or an archive at a path.
-pub fn is_source(path: &str) -> bool {
-    is_storage_uri(path.as_ref()) || require_source(path.as_ref()).is_ok()
+pub fn is_source(path: impl AsRef<Path>) -> bool {
+    let path = path.as_ref();
+    is_storage_uri(path) || require_source(path).is_ok()
 }
 
 /// Returns the error of a folder of this machine that does not exist.

@@ -66,8 +66,8 @@ impl Launcher {
         };
         let secret_to_store = secret.as_ref().filter(|_| store_secret);
         let new = NewProfile { profile: &profile, make_default: false, secret: secret_to_store };
-        if let Err(reason) = create_profile(file, &new) {
-            return Box::pin(self.opening_failed(CliError::usage(reason))).await;
+        if let Err(error) = create_profile(file, &new) {
+            return Box::pin(self.opening_failed(error.into())).await;
         }
         self.settings.profiles.push(profile.clone());
         match LaunchTarget::of_profile(profile, secret) {

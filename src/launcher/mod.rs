@@ -20,7 +20,7 @@ use tessera::{
     usecase::{KeyPairOwner, file_actions, open_secrets},
     worker::{self, DiskCacheOptions, WorkerOptions},
 };
-use tessera_client::{Client, Trace};
+use tessera_client::Client;
 use tessera_config::{DeploymentKind, Destination, Profile, Settings, Sources, input::Keymap};
 use tessera_interface::app::{self, LoginSetup, Pane, ReopenCommand, StartView};
 use tessera_model::{Cover, DatasetId, Place, RecentPlace, SafeText, SavedSession};
@@ -68,7 +68,7 @@ pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<
     let target = LaunchTarget::initial(&context, command)?;
     let Context { global, mut settings, messages, .. } = context;
     let (sources, read_only, fresh) = (global.sources(), global.read_only, global.fresh);
-    let start = StartView { dataset: start.dataset.or(global.dataset), ..start };
+    let start = StartView { dataset: start.dataset.or_else(|| global.dataset.clone()), ..start };
     let (mut options, warnings) =
         runtime::RuntimeOptions::new(&settings).map_err(CliError::usage)?;
     let key_file = tessera_config::keymap_file();
@@ -78,10 +78,7 @@ pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<
     if !has_terminal() && settings.accessible.is_none() {
         return Err(unusable_without_terminal(&target, bare));
     }
-    if let Some(path) = global.trace {
-        options.trace = Trace::create(&path)
-            .map_err(|error| CliError::usage(format!("--trace {}: {error}", path.display())))?;
-    }
+    options.trace = global.open_trace()?;
     let trace = options.trace.clone();
     let mut launcher = Launcher {
         settings,

@@ -122,7 +122,7 @@ pub fn plan_duplicates(
 
 fn journals() -> Result<JournalFolder, Failure> {
     let folder = tessera_config::file_actions_dir();
-    folder.map(JournalFolder::new).ok_or_else(|| Failure::local("the home folder is unknown"))
+    folder.map(JournalFolder::new).ok_or_else(|| Failure::local(tessera_config::UNKNOWN_HOME))
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the signature of `map_err`")]

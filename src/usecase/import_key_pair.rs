@@ -8,7 +8,10 @@ use std::{
 };
 
 use tessera_client::{Client, Credentials};
-use tessera_config::{DeploymentConfig, Profile, edit};
+use tessera_config::{
+    DeploymentConfig, Profile,
+    edit::{self, EditError},
+};
 use tessera_model::{Failure, FailureKind, SafeText};
 use tessera_wire::credentials::IssuedCredentials;
 
@@ -177,7 +180,9 @@ impl KeyPairOwner {
         secrets.save(owner, api_secret, location).map_err(SaveError::Secret)?;
         let place = secrets.describe(location);
         let saved = edit::set_api_key(self.settings_file.as_deref(), &profile.name, api_key);
-        saved.map_err(|reason| SaveError::Key { place: place.clone(), reason })?;
+        let unsaved =
+            |error: EditError| SaveError::Key { place: place.clone(), reason: error.to_string() };
+        saved.map_err(unsaved)?;
         if let DeploymentConfig::Hosted { api_key: known, .. } = &mut profile.deployment {
             known.clone_from(api_key);
         }

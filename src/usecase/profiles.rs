@@ -5,7 +5,9 @@ use std::path::Path;
 
 use secrecy::SecretString;
 use tessera_client::{ApiPrefix, BaseUrl, CertificateAuthorities, TextSearchPath};
-use tessera_config::{DeploymentConfig, Profile, ThemeChoice, edit, is_storage_uri};
+use tessera_config::{
+    DeploymentConfig, Profile, ThemeChoice, edit, edit::EditError, is_storage_uri,
+};
 use tessera_model::{Failure, FileKind};
 
 #[cfg(feature = "local")]
@@ -57,7 +59,7 @@ pub fn require_source(path: &Path) -> Result<(), String> {
 ///
 /// # Errors
 /// The profile is not valid or exists already, or the file or the secret cannot be written.
-pub fn create_profile(file: &Path, new: &NewProfile<'_>) -> Result<(), String> {
+pub fn create_profile(file: &Path, new: &NewProfile<'_>) -> Result<(), EditError> {
     new.check()?;
     edit::add_profile(file, new.profile, || store_secret(new))?;
     if new.make_default {
@@ -134,7 +136,7 @@ pub fn open_secrets() -> Result<SecretLocations, String> {
     let folder = tessera_config::config_dir();
     folder
         .map(|folder| SecretLocations::in_dir(&folder))
-        .ok_or_else(|| "the home folder is unknown, so secrets cannot be stored".to_owned())
+        .ok_or_else(|| format!("secrets cannot be stored: {}", tessera_config::UNKNOWN_HOME))
 }
 
 /// Returns where a secret would be stored, and whether that is a plain file, which needs the user's consent.

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use tessera_testing::scripts::write_script;
 
-use super::{outcome, picture_folder, run, tessera};
+use super::{outcome, picture_folder, run, tessera, unreadable::wrapped};
 
 /// Creates a home folder with this settings file.
 pub(super) fn home(settings: &str) -> tempfile::TempDir {
@@ -251,6 +251,50 @@ fn the_home_folder_is_expanded_in_variables() {
         ask(&["search", "browse", "--paths"]).trim(),
         folder.join("a.png").to_str().unwrap()
     );
+}
+
+#[test]
+fn a_settings_file_that_is_named_exists_or_is_created() {
+    let (home, folder) = super::home();
+    let file = home.path().join("named.toml");
+    let ask = |line: &str| {
+        let mut command = tessera(home.path(), &line.split(' ').collect::<Vec<_>>());
+        outcome(command.env("TESSERA_CONFIG", &file).current_dir(home.path()))
+    };
+    let reads = ["config validate", "config get ui.theme", "profile list", "report", "serve ."];
+    for line in reads.iter().chain(&["doctor --offline"]) {
+        let (code, out, err) = ask(line);
+        assert_eq!(code, 2, "{line}: {err}");
+        let said = format!("{out}{err}");
+        assert!(said.contains("named.toml"), "{line}: {said}");
+        assert!(said.contains("the file does not exist; correct --config"), "{line}: {said}");
+        assert!(!out.contains("ok\tsettings"), "{out}");
+    }
+    let folder = folder.to_str().unwrap();
+    let init = format!("init --local {folder}");
+    let add = format!("profile add lab --kind local --folder {folder}");
+    for line in ["config set ui.theme dark", &init, &add] {
+        let (code, _, err) = ask(line);
+        assert_eq!(code, 0, "{line}: {err}");
+        fs::remove_file(&file).unwrap();
+    }
+}
+
+#[test]
+fn settings_that_cannot_be_written_are_a_failure() {
+    let home = home("");
+    for arguments in [
+        "config set ui.theme dark",
+        "profile add lab --kind onprem --base-url http://127.0.0.1:9",
+        "man --dir /proc/pages",
+    ] {
+        let arguments: Vec<&str> = arguments.split(' ').collect();
+        let command = tessera(home.path(), &arguments);
+        let limited = ["sh", "-c", "ulimit -f 0; exec \"$0\" \"$@\""];
+        let (code, _, err) = outcome(&mut wrapped(&command, &limited));
+        assert_eq!(code, 1, "{arguments:?}: {err}");
+    }
+    assert_eq!(settings(home.path()), "");
 }
 
 #[test]

@@ -323,3 +323,40 @@ fn a_path_that_is_not_text_is_used_and_printed_but_no_setting() {
     assert!(code == 2 && err.contains("is not; rename what it names"), "{code} {err}");
     assert!(!home.path().join("tessera/config.toml").exists());
 }
+
+#[test]
+fn a_folder_whose_name_is_not_text_is_a_dataset_in_every_place() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = Path::new(OsStr::from_bytes(b"nu\xff8"));
+    fs::create_dir(home.path().join(folder)).unwrap();
+    let file = folder.join(OsStr::from_bytes(b"x\xff.png"));
+    picture(&home.path().join(&file));
+    let ask = |line: &str, argument: &OsStr| {
+        let mut command = tessera(home.path(), &line.split(' ').collect::<Vec<_>>());
+        outcome(command.arg(argument).current_dir(home.path()))
+    };
+    let option = [b"--dataset=", folder.as_os_str().as_bytes()].concat();
+    for (line, argument) in [
+        ("report", folder.as_os_str()),
+        ("dataset show --json", Path::new(".").join(folder).as_os_str()),
+        ("dataset show", OsStr::from_bytes(&option)),
+        ("duplicates -d", folder.as_os_str()),
+        ("export start --format coco --wait", folder.as_os_str()),
+        ("media add -n --file nu8.png -d", folder.as_os_str()),
+    ] {
+        fs::copy(home.path().join(&file), home.path().join("nu8.png")).unwrap();
+        let (code, _, err) = ask(line, argument);
+        assert_eq!(code, 0, "{line}: {err}");
+    }
+    let (code, _, err) = ask("-d", folder.as_os_str());
+    assert!(code == 2 && err.contains("the interface needs a terminal"), "{err}");
+    let (code, _, err) = ask("--read-only", folder.as_os_str());
+    assert!(code == 2 && err.contains("the interface needs a terminal"), "{err}");
+    let mut show = tessera(home.path(), &["dataset", "show"]);
+    let (code, _, err) = outcome(show.env("TESSERA_DATASET", home.path().join(folder)));
+    assert_eq!(code, 0, "{err}");
+    let (code, _, err) = ask("image show --graphics half", file.as_os_str());
+    assert!(!err.contains("UTF-8") && code == 0, "{err}");
+    let (code, _, err) = ask("query save --vql []", folder.as_os_str());
+    assert!(code == 2 && err.contains("`nu\u{fffd}8` is not UTF-8"), "{err}");
+}

@@ -137,6 +137,15 @@ fn a_prefix_is_installed_into_and_removed_as_the_script_says() {
         // Only the default prefix is removed, because the user has made any other one.
         assert_eq!(prefix.exists(), prefix.ends_with("opt"), "{}", prefix.display());
     }
+    let prefix = release.home.path().join("ann's");
+    let (_, out, _) = outcome(release.command(&[]).env("PREFIX", &prefix));
+    fs::write(prefix.join("bin/tessera.new"), "of an installation that was killed").unwrap();
+    let (_, printed) = out.lines().next().unwrap().split_once("Remove it with: ").unwrap();
+    let mut copied = Command::new("sh");
+    copied.args(["-c", printed]).current_dir(release.folder.path());
+    let (code, _, err) = outcome(copied.env("HOME", release.home.path()));
+    assert_eq!(code, 0, "{printed}: {err}");
+    assert_eq!(release.installed(), Vec::<PathBuf>::new());
 }
 
 #[test]

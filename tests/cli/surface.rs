@@ -124,7 +124,7 @@ async fn a_command_writes_its_exchanges_into_a_new_file() {
     assert!(line["at_us"].as_u64() >= line["took_us"].as_u64(), "{line}");
     // The second run finds an existing file.
     let (code, _, err) = outcome(&mut command);
-    assert_eq!(code, 2);
+    assert_eq!(code, 1);
     assert!(err.contains(file.to_str().unwrap()) && err.contains("exists"), "{err}");
 }
 
@@ -564,8 +564,34 @@ async fn the_doctor_names_what_is_wrong_and_no_secret() {
     fs::write(&settings, "[ui]\ncolour = 'red'\n").unwrap();
     let (code, reported) = doctor(&[]);
     assert_eq!(code, 2);
-    let wrong = reported["findings"].to_string();
-    assert!(wrong.contains("colour") && wrong.contains("line 2"), "{wrong}");
+    let wrong = row(&reported, "settings");
+    assert_eq!(wrong["state"], "trouble", "the same file is not ok as well: {reported}");
+    assert!(wrong.to_string().contains("colour") && wrong.to_string().contains("line 2"));
+}
+
+#[test]
+fn the_doctor_opens_the_store() {
+    let (home, folder) = super::home();
+    let show = ["dataset", "show", folder.to_str().unwrap()];
+    assert_eq!(run(home.path(), &show).0, 0);
+    let store = home.path().join("tessera/local/tessera.db");
+    let intact = fs::read(&store).unwrap();
+    // The first bytes are the signature of the format, and 60 to 63 are the version of the tables.
+    for (position, code, expected) in [
+        (0, 0, "warning\tlocal store\tthe store is damaged; the next command with --folder"),
+        (60, 1, "trouble\tlocal store\tthe store in"),
+    ] {
+        let mut changed = intact.clone();
+        changed[position] ^= 1;
+        fs::write(&store, changed).unwrap();
+        let (found, out, err) = run(home.path(), &["doctor", "--offline"]);
+        assert!(found == code && out.contains(expected), "{found}: {out}{err}");
+    }
+    fs::write(&store, intact).unwrap();
+    let (code, out, _) = run(home.path(), &["doctor", "--offline"]);
+    assert!(code == 0 && !out.contains("local store"), "{out}");
+    let (code, _, err) = run(home.path(), &show);
+    assert!(code == 0 && !err.contains("damaged"), "{err}");
 }
 
 #[test]

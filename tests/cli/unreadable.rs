@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::{home, outcome, picture, run, tessera};
 
 /// Wraps a command in another one, such as a shell.
-fn wrapped(command: &Command, by: &[&str]) -> Command {
+pub(super) fn wrapped(command: &Command, by: &[&str]) -> Command {
     let mut wrapper = Command::new(by[0]);
     wrapper.args(&by[1..]).arg(command.get_program()).args(command.get_args());
     wrapper.stdin(Stdio::null());

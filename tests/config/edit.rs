@@ -2,7 +2,7 @@
 
 use std::{fs, os::unix::net::UnixListener};
 
-use tessera_config::edit::{add_profile, change_pins, remove_profile, set, unset};
+use tessera_config::edit::{EditError, add_profile, change_pins, remove_profile, set, unset};
 use tessera_config::{DeploymentConfig, Profile, Settings, Sources};
 use toml::Value;
 
@@ -20,6 +20,8 @@ fn profiles_are_added_and_removed_without_other_changes() {
     fs::write(&file, MINE).unwrap();
     let stored = || Ok(());
     let refused = add_profile(&file, &lab(), || Err("no keyring".to_owned())).unwrap_err();
+    assert!(matches!(refused, EditError::Unwritten(_)));
+    let refused = refused.to_string();
     assert!(refused.contains("no keyring") && fs::read_to_string(&file).unwrap() == MINE);
     add_profile(&file, &lab(), stored).unwrap();
     let written = fs::read_to_string(&file).unwrap();
@@ -29,7 +31,7 @@ fn profiles_are_added_and_removed_without_other_changes() {
     let settings = Settings::load(&sources).unwrap();
     assert_eq!(settings.profiles, [lab()]);
     assert!(!settings.ui.mouse);
-    let exists = add_profile(&file, &lab(), stored).unwrap_err();
+    let exists = add_profile(&file, &lab(), stored).unwrap_err().to_string();
     assert!(exists.contains("config.toml") && exists.contains("lab"), "{exists}");
     set(&file, "default_profile", &"lab".into()).unwrap();
     remove_profile(&file, "lab", || Err::<(), _>("locked".to_owned())).unwrap_err();
@@ -52,7 +54,9 @@ fn a_value_is_replaced_in_place_with_its_comment() {
         "# mine\n[ui]\nmouse = true # the terminal's own\n\n[export]\nformat = \"json\"\n"
     );
     assert!(unset(&file, "export.format").unwrap() && !unset(&file, "poll.min").unwrap());
-    let error = set(&file, "ui.theme", &"../up".into()).unwrap_err();
+    let missing = folder.path().join("missing.toml");
+    assert!(!unset(&missing, "poll.min").unwrap() && !missing.exists(), "nothing was changed");
+    let error = set(&file, "ui.theme", &"../up".into()).unwrap_err().to_string();
     assert!(error.contains("ui.theme") && error.contains("nothing was changed"), "{error}");
 }
 
@@ -87,7 +91,7 @@ fn only_a_regular_file_is_replaced_by_settings() {
     let _listening = UnixListener::bind(&socket).unwrap();
     for changed in [set(&socket, "ui.mouse", &true.into()), add_profile(&socket, &lab(), || Ok(()))]
     {
-        let refused = changed.unwrap_err();
+        let refused = changed.unwrap_err().to_string();
         assert!(refused.ends_with("not a regular file, so it is not replaced"), "{refused}");
     }
 }
@@ -98,7 +102,9 @@ fn a_broken_file_is_never_overwritten() {
     let file = folder.path().join("config.toml");
     for broken in ["[ui\n", "[ui]\ncolor = 1\n"] {
         fs::write(&file, broken).unwrap();
-        assert!(set(&file, "ui.mouse", &Value::Boolean(true)).unwrap_err().contains("line"));
+        assert!(
+            set(&file, "ui.mouse", &Value::Boolean(true)).unwrap_err().to_string().contains("line")
+        );
         assert_eq!(fs::read_to_string(&file).unwrap(), broken);
     }
 }

@@ -97,7 +97,7 @@ fn from_an_on_premises_deployment_to_the_first_grid() {
 fn the_first_profile_is_saved_in_the_settings_file_that_the_command_names() {
     let home = tempfile::tempdir().unwrap();
     let serving = serve(home.path(), &["--no-auth"]);
-    let mut program = Program::script("tessera --config own.toml", home);
+    let mut program = Program::script("tessera init --config own.toml", home);
     program.wait_for("An on-premises service");
     // The keys choose the fourth option, enter its address, leave pipeline and certificates empty,
     // and accept the suggested name.

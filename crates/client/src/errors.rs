@@ -3,7 +3,7 @@
 //!
 //! No failure contains the query of a URL, because signed links are credentials and error texts would leak them.
 
-use std::{error::Error, io, iter::successors, time::Duration};
+use std::{error::Error, time::Duration};
 
 use bytes::Bytes;
 use reqwest::{
@@ -18,6 +18,7 @@ use crate::{
     tls_problem::{TlsProblem, needs_client_certificate},
 };
 use serde::de::IgnoredAny;
+use tessera_crypto::causes;
 use tessera_model::{Failure, FailureKind, Link, SafeText, text::format_wait};
 use tessera_proxy::{UsedProxy, used_proxy};
 use tessera_wire::endpoints::Endpoint;
@@ -130,15 +131,6 @@ fn root_cause(error: &reqwest::Error) -> String {
         return "connecting took too long".to_owned();
     }
     causes(error).last().map_or_else(|| error.to_string(), ToString::to_string)
-}
-
-/// Returns all causes, outermost first. The source of an I/O error would skip the error that it contains, so that error
-/// is taken instead.
-fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
-    successors(error.source(), |&cause| match cause.downcast_ref::<io::Error>() {
-        Some(io) => io.get_ref().map(|inner| inner as &(dyn Error + 'static)),
-        None => cause.source(),
-    })
 }
 
 /// Returns what is wrong if a handshake failed because of its content, such as the certificate, which is fatal. An

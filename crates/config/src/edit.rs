@@ -1,7 +1,7 @@
 //! Edits the user's settings file. Comments in the file stay, and a change that does not validate
 //! is refused. Commands that run at the same time keep each other's changes.
 
-use std::path::Path;
+use std::{fmt, io, path::Path};
 
 use tessera_wire::text_encoding::read_text;
 use toml::Value;
@@ -9,18 +9,40 @@ use toml_edit::{Array, DocumentMut, Item, Table, TableLike};
 
 use super::{Profile, layers::Layers, paths::UNKNOWN_CONFIG_FILE, profile::check_name};
 
+/// Why the settings file was not changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EditError {
+    /// The file or the change is not valid.
+    Invalid(String),
+    /// The file, or the secret of a profile, cannot be written.
+    Unwritten(String),
+}
+
+impl fmt::Display for EditError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::Invalid(message) | Self::Unwritten(message)) = self;
+        f.write_str(message)
+    }
+}
+
+impl From<String> for EditError {
+    fn from(reason: String) -> Self {
+        Self::Invalid(reason)
+    }
+}
+
 /// Saves the API key of a profile in the user's file.
-pub fn set_api_key(file: Option<&Path>, profile: &str, api_key: &str) -> Result<(), String> {
-    let file = file.ok_or(UNKNOWN_CONFIG_FILE)?;
+pub fn set_api_key(file: Option<&Path>, profile: &str, api_key: &str) -> Result<(), EditError> {
+    let file = file.ok_or_else(|| UNKNOWN_CONFIG_FILE.to_owned())?;
     set(file, &format!("profiles.{profile}.api_key"), &api_key.into())
 }
 
-pub fn set(file: &Path, name: &str, value: &Value) -> Result<(), String> {
-    edit_file(file, |document| insert_value(document, name, value))
+pub fn set(file: &Path, name: &str, value: &Value) -> Result<(), EditError> {
+    edit_file(file, |document| Ok(insert_value(document, name, value)?))
 }
 
 /// Removes a key, so that the next layer applies. Returns whether it was set.
-pub fn unset(file: &Path, name: &str) -> Result<bool, String> {
+pub fn unset(file: &Path, name: &str) -> Result<bool, EditError> {
     edit_file(file, |document| {
         let (parents, key) = name.rsplit_once('.').unwrap_or(("", name));
         let mut table: Option<&mut dyn TableLike> = Some(document.as_table_mut());
@@ -39,22 +61,22 @@ pub fn add_profile(
     file: &Path,
     profile: &Profile,
     store: impl FnOnce() -> Result<(), String>,
-) -> Result<(), String> {
+) -> Result<(), EditError> {
     check_name(&profile.name)?;
     if let Some(path) = profile.paths().find(|path| path.to_str().is_none()) {
-        return Err(format!(
+        return Err(EditError::Invalid(format!(
             "the settings file is UTF-8, and the path {} is not; rename what it names, or give it by --folder",
             path.display()
-        ));
+        )));
     }
     edit_file(file, |document| {
         if document.get("profiles").is_some_and(|all| all.get(&profile.name).is_some()) {
-            return Err(format!("a profile `{}` already exists", profile.name));
+            return Err(format!("a profile `{}` already exists", profile.name).into());
         }
         for (key, value) in profile.settings() {
             insert_value(document, &format!("profiles.{}.{key}", profile.name), &value)?;
         }
-        store()
+        store().map_err(EditError::Unwritten)
     })
 }
 
@@ -65,11 +87,12 @@ pub fn remove_profile<T>(
     file: &Path,
     name: &str,
     remove_secret: impl FnOnce() -> Result<T, String>,
-) -> Result<Option<T>, String> {
+) -> Result<Option<T>, EditError> {
     edit_file(file, |document| {
         let profiles = document.get_mut("profiles").and_then(Item::as_table_like_mut);
         let existed = profiles.and_then(|profiles| profiles.remove(name));
-        let removed = existed.map(|_| remove_secret()).transpose()?;
+        let removed = existed.map(|_| remove_secret()).transpose();
+        let removed = removed.map_err(EditError::Unwritten)?;
         if document.get("default_profile").and_then(Item::as_str) == Some(name) {
             document.remove("default_profile");
         }
@@ -84,7 +107,7 @@ pub fn change_pins(
     profile: &str,
     known: &[String],
     change: impl FnOnce(&mut Vec<String>),
-) -> Result<Vec<String>, String> {
+) -> Result<Vec<String>, EditError> {
     edit_file(file, |document| {
         let section = document.get("profiles").and_then(|profiles| profiles.get(profile));
         let saved = section.and_then(|section| section.get("pinned")?.as_array());
@@ -124,20 +147,26 @@ fn insert_value(document: &mut DocumentMut, name: &str, value: &Value) -> Result
 
 fn edit_file<T>(
     path: &Path,
-    change: impl FnOnce(&mut DocumentMut) -> Result<T, String>,
-) -> Result<T, String> {
-    let describe = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-    let target = tessera_files::write_target(path).map_err(|error| describe(&error))?;
-    let _lock = tessera_files::lock_changes(&target).map_err(|error| describe(&error))?;
+    change: impl FnOnce(&mut DocumentMut) -> Result<T, EditError>,
+) -> Result<T, EditError> {
+    let describe = |error: &dyn fmt::Display| format!("{}: {error}", path.display());
+    let unwritten = |error: io::Error| EditError::Unwritten(describe(&error));
+    let target = tessera_files::write_target(path).map_err(unwritten)?;
+    let _lock = tessera_files::lock_changes(&target).map_err(unwritten)?;
     let source = tessera_files::if_exists(read_text(path)).map_err(|error| describe(&error))?;
     let source = source.unwrap_or_default();
     validate(path, &source)?;
     let mut document: DocumentMut =
         source.parse().map_err(|error: toml_edit::TomlError| describe(&error.message()))?;
-    let result = change(&mut document).map_err(|reason| describe(&reason))?;
+    let result = change(&mut document).map_err(|error| match error {
+        EditError::Invalid(reason) => EditError::Invalid(describe(&reason)),
+        EditError::Unwritten(reason) => EditError::Unwritten(describe(&reason)),
+    })?;
     let changed = document.to_string();
-    validate(path, &changed)?;
-    tessera_files::write_user_file(path, &changed).map_err(|error| describe(&error))?;
+    if changed != source {
+        validate(path, &changed)?;
+        tessera_files::write_user_file(path, &changed).map_err(unwritten)?;
+    }
     Ok(result)
 }
 

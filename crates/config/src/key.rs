@@ -6,7 +6,10 @@ use std::{path::PathBuf, str::FromStr};
 use serde::Deserialize;
 use tessera_model::{DatasetId, ExportFormat, text::parse_boolean};
 
-use crate::{custom_command::CustomCommand, paths::theme_file};
+use crate::{
+    custom_command::CustomCommand,
+    paths::{UNKNOWN_HOME, theme_file},
+};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SettingKey {
@@ -238,7 +241,7 @@ impl ThemeChoice {
     /// The home folder is unknown, or there is no such file.
     pub fn file(&self) -> Result<Option<PathBuf>, String> {
         let Self::Named(name) = self else { return Ok(None) };
-        let path = theme_file(name).ok_or("the home folder is unknown, which contains themes")?;
+        let path = theme_file(name).ok_or(UNKNOWN_HOME)?;
         if path.exists() {
             return Ok(Some(path));
         }

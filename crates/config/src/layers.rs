@@ -29,8 +29,10 @@ pub struct Sources {
     pub flags: Vec<(&'static str, &'static str, Value)>,
     pub variables: BTreeMap<&'static str, OsString>,
     pub project: Option<PathBuf>,
-    /// The user's file, which may not exist.
+    /// The user's file.
     pub user: Option<PathBuf>,
+    /// Whether the user's file must exist, because it was named. The defaults would hide that its name is wrong.
+    pub user_is_required: bool,
     /// Whether `ACCESSIBLE` is set, a variable that many programs honor.
     pub accessible_variable: bool,
 }
@@ -51,7 +53,7 @@ impl Sources {
         let project = project.filter(|project| user.as_deref() != Some(project));
         let is_set = |value: OsString| !value.is_empty() && value != "0";
         let accessible_variable = std::env::var_os("ACCESSIBLE").is_some_and(is_set);
-        Self { flags, variables, project, user, accessible_variable }
+        Self { flags, variables, project, user, user_is_required: false, accessible_variable }
     }
 }
 
@@ -115,6 +117,11 @@ impl Layers {
         }
         if let Some(path) = &sources.user {
             match tessera_files::if_exists(read_text(path)) {
+                Ok(None) if sources.user_is_required => {
+                    let reason = "the file does not exist; correct --config or TESSERA_CONFIG, or create the file with \
+                                  `tessera init`";
+                    errors.push(ConfigError::new(path.display(), reason));
+                }
                 Ok(source) => {
                     let source = source.unwrap_or_default();
                     layers.add_layer(Layer::read(path, &source, FileOwner::User), &mut errors);

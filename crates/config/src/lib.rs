@@ -16,9 +16,9 @@ mod terminal_alerts;
 pub use key::ThemeChoice;
 pub use layers::{Layers, Sources};
 pub use paths::{
-    UNKNOWN_CONFIG_FILE, config_dir, expand_home, file_actions_dir, keymap_file, load_keymap,
-    local_data_dir, local_state_dir, models_dir, recent_file, sample_state_dir, state_dir,
-    state_dirs, state_root_dir, terminal_graphics_file, themes_dir, thumbnails_dir,
+    UNKNOWN_CONFIG_FILE, UNKNOWN_HOME, config_dir, expand_home, file_actions_dir, keymap_file,
+    load_keymap, local_data_dir, local_state_dir, models_dir, recent_file, sample_state_dir,
+    state_dir, state_dirs, state_root_dir, terminal_graphics_file, themes_dir, thumbnails_dir,
     user_config_file,
 };
 pub use profile::{

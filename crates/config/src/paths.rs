@@ -19,9 +19,12 @@ fn project_dirs() -> Option<ProjectDirs> {
     ProjectDirs::from("", "", "tessera")
 }
 
+/// Reports that this user's files have no paths, and what to do.
+pub const UNKNOWN_HOME: &str = "the home folder is unknown; set HOME";
+
 /// Reports that [`user_config_file`] has no path, and what to do.
 pub const UNKNOWN_CONFIG_FILE: &str =
-    "the home folder is unknown; give the settings file with --config FILE";
+    "the home folder is unknown; set HOME, or give the settings file with --config FILE";
 
 pub fn user_config_file() -> Option<PathBuf> {
     config_dir().map(|folder| folder.join("config.toml"))

@@ -1,9 +1,14 @@
-//! TLS of the HTTP clients: which certificates are accepted. A certificate that the user has named, or has added to the
+//! TLS of the clients: which certificates are accepted. A certificate that the user has named, or has added to the
 //! authorities of the system, is accepted for a service that presents exactly this certificate, as OpenSSL does. The
 //! usual verification refuses a self-signed certificate that is marked as an authority, and a certificate whose issuer
 //! is unknown.
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    error::Error as StdError,
+    io,
+    iter::successors,
+    sync::{Arc, OnceLock},
+};
 
 use rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, Error, SignatureScheme,
@@ -132,4 +137,31 @@ impl ServerCertVerifier for CertificateVerifier {
 pub fn is_authority(error: &CertificateError) -> bool {
     // The text is compared, because the type of this error is private.
     matches!(error, CertificateError::Other(cause) if format!("{cause:?}").contains("CaUsedAsEndEntity"))
+}
+
+/// Returns what is wrong with the certificate of a server, and what to do, if this is why an HTTP client with
+/// [`system_tls_config`] has failed.
+pub fn certificate_problem(error: &(dyn StdError + 'static)) -> Option<String> {
+    let Error::InvalidCertificate(problem) =
+        causes(error).find_map(<dyn StdError>::downcast_ref)?
+    else {
+        return None;
+    };
+    if is_authority(problem) || *problem == CertificateError::UnknownIssuer {
+        let sentence = "nobody that this machine trusts has issued the certificate of the server; if you trust the \
+                        server, add the certificate to those of the system, or set SSL_CERT_FILE to a PEM file with it";
+        return Some(sentence.to_owned());
+    }
+    Some(format!("the certificate of the server is not accepted: {problem}"))
+}
+
+/// Returns all causes of an error, outermost first. The source of an I/O error would skip the error that it contains, so
+/// that error is taken instead.
+pub fn causes<'a>(
+    error: &'a (dyn StdError + 'static),
+) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
+    successors(error.source(), |&cause| match cause.downcast_ref::<io::Error>() {
+        Some(io) => io.get_ref().map(|inner| inner as &(dyn StdError + 'static)),
+        None => cause.source(),
+    })
 }

@@ -12,7 +12,7 @@ use reqwest::{Client, Response, StatusCode, Url, header, redirect, retry};
 use secrecy::ExposeSecret as _;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
-use tessera_crypto::system_tls_config;
+use tessera_crypto::{causes, certificate_problem, system_tls_config};
 use tessera_files::{
     create_private_dir_durably, if_exists, open_locked, parent_dir, sync_dir, synced,
 };
@@ -402,9 +402,6 @@ fn hex(bytes: &[u8]) -> String {
 /// Describes an error without its address, whose query can be a signature.
 fn without_address(cause: reqwest::Error) -> String {
     let cause = cause.without_url();
-    let mut deepest: &dyn std::error::Error = &cause;
-    while let Some(source) = deepest.source() {
-        deepest = source;
-    }
-    deepest.to_string()
+    let deepest = || causes(&cause).last().map_or_else(|| cause.to_string(), ToString::to_string);
+    certificate_problem(&cause).unwrap_or_else(deepest)
 }

@@ -211,4 +211,7 @@ async fn a_certificate_of_the_system_is_accepted_for_its_hub() {
         let passes = passes_where_system_trusts(file.path(), test, port).await;
         assert_eq!(passes, is_accepted);
     }
+    let hub = client(&format!("https://localhost:{port}"), Path::new("/nowhere"), None).unwrap();
+    let refused = hub.list(&repository()).await.unwrap_err().to_string();
+    assert!(refused.contains("add the certificate to those of the system"), "{refused}");
 }

@@ -215,7 +215,7 @@ fn change_pins(
     let mut planned = known.clone();
     change(&mut planned);
     context.only_plans(&format!("{key} = [{}]", planned.join(", ")), Some(&file))?;
-    let pinned = edit::change_pins(&file, &profile.name, known, change).map_err(CliError::usage)?;
+    let pinned = edit::change_pins(&file, &profile.name, known, change)?;
     let fields = json!({ "profile": profile.name, "pinned": pinned });
     context.print(&Document::new("tessera.pins/1", fields))
 }

@@ -25,7 +25,7 @@ pub enum ImageCommand {
     Show {
         /// A file, `-` for standard input, an http(s) URL, or the ID of a media item in --dataset.
         #[arg(required = true, value_name = "FILE|URL|MEDIA")]
-        pictures: Vec<String>,
+        pictures: Vec<PathBuf>,
         /// Pictures per row; several pictures have their names below them.
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=32))]
         grid: Option<u16>,
@@ -80,7 +80,7 @@ pub async fn run(context: &Context, command: ImageCommand) -> CliResult {
 async fn load<'a>(
     context: &'a Context,
     connection: &mut Option<Connection<'a>>,
-    argument: &str,
+    argument: &Path,
     crop: Crop,
 ) -> CliResult<NamedPicture> {
     let picture = |bytes: Vec<u8>, name: &str| NamedPicture {
@@ -88,23 +88,24 @@ async fn load<'a>(
         crop: crop.clone(),
         name: SafeText::file_name(name),
     };
-    if argument == "-" {
+    let text = argument.to_string_lossy();
+    if text == "-" {
         let bytes = read_bounded(Keyboard, "standard input")?;
         return Ok(picture(bytes, "standard input"));
     }
-    if argument.starts_with("http://") || argument.starts_with("https://") {
-        let link = Link::new(argument);
-        let bytes = anonymous_client(argument)?.fetch_picture(&link, MAX_PICTURE_BYTES).await?;
+    if text.starts_with("http://") || text.starts_with("https://") {
+        let link = Link::new(&*text);
+        let bytes = anonymous_client(&text)?.fetch_picture(&link, MAX_PICTURE_BYTES).await?;
         let name = link.resource().rsplit('/').next().unwrap_or_default().to_owned();
         return Ok(picture(bytes.into(), &name));
     }
     match blocking_read(|| fs::File::open(argument)) {
         Ok(file) => {
-            let name = Path::new(argument).file_name().unwrap_or_default();
-            let bytes = blocking_read(|| read_bounded(file, argument))?;
+            let name = argument.file_name().unwrap_or_default();
+            let bytes = blocking_read(|| read_bounded(file, &text))?;
             Ok(picture(bytes, &name.to_string_lossy()))
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => match argument.parse() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => match text.parse() {
             Ok(media) => {
                 let connection = match connection {
                     Some(connection) => connection,
@@ -112,9 +113,9 @@ async fn load<'a>(
                 };
                 load_media(connection, media, crop).await
             }
-            Err(_) => Err(CliError::not_found(format!("{argument}: the file does not exist"))),
+            Err(_) => Err(CliError::not_found(format!("{text}: the file does not exist"))),
         },
-        Err(error) => Err(CliError::failed(format!("{argument}: {error}"))),
+        Err(error) => Err(CliError::failed(format!("{text}: {error}"))),
     }
 }
 

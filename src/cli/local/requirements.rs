@@ -1,5 +1,5 @@
 //! Checks for `tessera doctor` what local deployments need from this machine: the programs for videos and for the
-//! starter model, a model, and free space.
+//! starter model, a model, free space, and a store that can be read.
 
 use std::process::Stdio;
 
@@ -12,6 +12,7 @@ use crate::{
 use tessera_media::ingest::disk_quota::RESERVED_BYTES;
 use tessera_model::text::format_bytes;
 use tessera_service::DeploymentSettings;
+use tessera_store::{StoreError, sqlite};
 
 /// Below this free space in bytes, exports and indexes of usual size may not fit.
 const LITTLE_SPACE: u64 = 2 << 30;
@@ -19,9 +20,9 @@ const LITTLE_SPACE: u64 = 2 << 30;
 /// Exits with 0 if Python can run the script of the starter model.
 const PYTHON_CHECK: &str = "import sys, pip; sys.exit(sys.version_info < (3, 9))";
 
-/// Checks what local deployments need. `data` is the folder of their indexes, which may not exist yet, and `model` is
-/// the setting.
-pub fn check_requirements(data: &Path, model: Option<&Path>) -> Vec<CheckResult> {
+/// Checks what local deployments need. `data` is the folder of their indexes, which may not exist yet, or be unknown.
+/// `model` is the setting.
+pub fn check_requirements(data: Option<&Path>, model: Option<&Path>) -> Vec<CheckResult> {
     let videos = match DeploymentSettings::detect().ffmpeg {
         Some(program) => {
             CheckResult::passed("videos, AVIF and HEIF", program.display().to_string())
@@ -33,7 +34,10 @@ pub fn check_requirements(data: &Path, model: Option<&Path>) -> Vec<CheckResult>
     };
     let mut results = vec![videos];
     results.extend(check_models(model));
-    results.extend(check_space(data));
+    if let Some(data) = data {
+        results.extend(check_space(data));
+        results.extend(sqlite::check_file(data).err().map(|error| store_result(&error)));
+    }
     results
 }
 
@@ -97,6 +101,15 @@ fn runs_python() -> bool {
 fn check_space(data: &Path) -> Option<CheckResult> {
     let existing = data.ancestors().find(|folder| folder.exists())?;
     tessera_files::free_space(existing).map(space_result)
+}
+
+/// Returns the result of a store that cannot be read.
+fn store_result(error: &StoreError) -> CheckResult {
+    if error.is_damage() {
+        let remedy = "the next command with --folder sets it aside, and indexes its datasets again";
+        return CheckResult::warning("local store", format!("the store is damaged; {remedy}"));
+    }
+    CheckResult::failed("local store", error.to_string(), Exit::Failed)
 }
 
 fn space_result(free: u64) -> CheckResult {

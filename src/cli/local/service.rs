@@ -306,11 +306,9 @@ fn open_folder(
 }
 
 pub(super) fn index_dir(folder: Option<PathBuf>) -> CliResult<PathBuf> {
-    folder.or_else(tessera_config::local_data_dir).ok_or_else(|| {
-        CliError::usage(
-            "the home folder is unknown; set HOME, or XDG_DATA_HOME to a folder for the index",
-        )
-    })
+    folder
+        .or_else(tessera_config::local_data_dir)
+        .ok_or_else(|| CliError::usage(tessera_config::UNKNOWN_HOME))
 }
 
 pub(super) fn report_skipped(deployment: &Deployment, dataset: DatasetId) {

@@ -450,7 +450,7 @@ impl<'a> AdditionRun<'a> {
     fn save_remaining(&self, remaining: &[AdditionPart]) -> Result<PathBuf, String> {
         let list = AdditionPlan::file_list(remaining).map_err(|error| error.to_string())?;
         let folder = self.connection.state.folder();
-        let folder = folder.ok_or_else(|| "the home folder is unknown".to_owned())?;
+        let folder = folder.ok_or(tessera_config::UNKNOWN_HOME)?;
         // The list of an earlier addition stays, because its command may not have been run yet.
         let number = timestamp_now().as_micros();
         let path = folder.join(format!("rest-{}-{number}.list", self.dataset.id));

@@ -16,9 +16,7 @@ use super::ModelError;
 pub const NO_MODEL: &str = "none";
 
 pub fn models_dir() -> Result<PathBuf, ModelError> {
-    tessera_config::models_dir().ok_or_else(|| {
-        ModelError::usage("the home folder is unknown, where models are added; set HOME")
-    })
+    tessera_config::models_dir().ok_or_else(|| ModelError::usage(tessera_config::UNKNOWN_HOME))
 }
 
 /// Returns the folder of a model that was added under this name, or that is in the cache of the model hub under this

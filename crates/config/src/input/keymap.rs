@@ -80,13 +80,16 @@ impl Keymap {
         for (name, actions) in tables {
             let known = KeyContext::ALL.into_iter().find(|known| known.name() == name);
             let Some(context) = known else {
-                mistakes.push(format!("`[{name}]` is not a key context"));
+                let contexts = KeyContext::ALL.map(KeyContext::name).join(", ");
+                mistakes.push(format!("`[{name}]` is not a key context; there are {contexts}"));
                 continue;
             };
             let bound = bindings.entry(context).or_default();
             for (action_name, sequences) in actions {
                 let Some(action) = Action::by_name(&action_name) else {
-                    mistakes.push(format!("`{action_name}` in [{name}] is not an action"));
+                    mistakes.push(format!(
+                        "`{action_name}` in [{name}] is not an action; `:` in the interface lists the actions"
+                    ));
                     continue;
                 };
                 applicable.entry(context).or_default().push(action);

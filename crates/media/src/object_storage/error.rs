@@ -5,6 +5,7 @@ use std::{error::Error, fmt, io};
 
 use object_store::client::HttpError;
 use roxmltree::Document;
+use tessera_crypto::certificate_problem;
 use tessera_files::error_name;
 use tessera_model::SafeText;
 use tessera_proxy::used_proxy;
@@ -178,6 +179,9 @@ impl From<io::Error> for StorageAttemptError {
 /// Replaces the message of the HTTP library, because it contains the signed address.
 impl From<&reqwest::Error> for StorageAttemptError {
     fn from(cause: &reqwest::Error) -> Self {
+        if let Some(problem) = certificate_problem(cause) {
+            return StorageError::service(problem).into();
+        }
         let message = if cause.is_timeout() {
             "the storage did not respond in time"
         } else if cause.is_connect() {

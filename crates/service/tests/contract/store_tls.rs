@@ -17,7 +17,10 @@ use tessera_store::{
     postgres::{self, StoreAddress, StoreStatus},
     query,
 };
-use tessera_testing::certificates::{Authority, self_signed};
+use tessera_testing::{
+    certificates::{Authority, self_signed},
+    tls_service::{passes_where_system_trusts, port_of_environment},
+};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _, copy_bidirectional},
     net::{TcpListener, TcpStream},
@@ -116,6 +119,23 @@ async fn a_self_signed_server_is_its_own_authority() {
         let options = format!("sslmode={mode}&sslrootcert={}", path(&certificate));
         let found = outcome(config, "localhost", &options).await;
         assert!(found.contains(expected), "{host} {mode}: {found}");
+    }
+}
+
+#[tokio::test]
+async fn a_self_signed_server_is_accepted_if_the_system_trusts_it() {
+    let address =
+        |port| format!("postgres://ann:{PASSWORD}@localhost:{port}/media?sslrootcert=system");
+    if let Some(port) = port_of_environment() {
+        let found = status(address(port)).await.unwrap_err();
+        return assert!(found.contains(GREETING), "{found}");
+    }
+    let test = "store_tls::a_self_signed_server_is_accepted_if_the_system_trusts_it";
+    let ((config, own), (_, other)) = (self_signed("localhost"), self_signed("localhost"));
+    let port = proxy(config, None).await;
+    for (trusted, is_accepted) in [(own, true), (other, false)] {
+        let passes = passes_where_system_trusts(trusted.path(), test, port).await;
+        assert_eq!(passes, is_accepted);
     }
 }
 

@@ -9,7 +9,7 @@ use std::{
     task::{Context, Poll},
 };
 
-use rustls_platform_verifier::Verifier;
+use tessera_crypto::system_tls_config;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_postgres::{
     Socket,
@@ -24,10 +24,7 @@ use tokio_rustls::{
             danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
             verify_server_cert_signed_by_trust_anchor, verify_server_name,
         },
-        crypto::{
-            CryptoProvider, WebPkiSupportedAlgorithms, verify_tls12_signature,
-            verify_tls13_signature,
-        },
+        crypto::{WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature},
         pki_types::{CertificateDer, ServerName, UnixTime, pem::PemObject as _},
         server::ParsedCertificate,
     },
@@ -52,35 +49,20 @@ pub(crate) enum ServerVerification {
 impl ServerVerification {
     /// Reads the authorities and creates the TLS configuration.
     fn client_config(&self) -> Result<ClientConfig, String> {
+        let authorities = match self {
+            Self::Unverified => None,
+            Self::IssuedBy(file) | Self::IssuedForHostBy(file) => Some(Authorities::read(file)?),
+            Self::IssuedForHostBySystem => return Ok(system_tls_config(true)?),
+        };
         let provider = tessera_crypto::tls_provider();
-        let verifier = self.verifier(&provider)?;
+        let algorithms = provider.signature_verification_algorithms;
+        let for_host = matches!(self, Self::IssuedForHostBy(_));
+        let verifier = CertificateVerifier { authorities, for_host, algorithms };
         let builder = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .map_err(|cause| cause.to_string())?;
-        let mut config =
-            builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth();
-        config.alpn_protocols = vec![PROTOCOL.to_vec()];
-        Ok(config)
-    }
-
-    fn verifier(
-        &self,
-        provider: &Arc<CryptoProvider>,
-    ) -> Result<Arc<dyn ServerCertVerifier>, String> {
-        let algorithms = provider.signature_verification_algorithms;
-        Ok(match self {
-            Self::Unverified => {
-                Arc::new(CertificateVerifier { authorities: None, for_host: false, algorithms })
-            }
-            Self::IssuedBy(file) | Self::IssuedForHostBy(file) => Arc::new(CertificateVerifier {
-                authorities: Some(Authorities::read(file)?),
-                for_host: matches!(self, Self::IssuedForHostBy(_)),
-                algorithms,
-            }),
-            Self::IssuedForHostBySystem => {
-                Arc::new(Verifier::new(provider.clone()).map_err(|cause| cause.to_string())?)
-            }
-        })
+        let builder = builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier));
+        Ok(builder.with_no_client_auth())
     }
 }
 
@@ -175,7 +157,9 @@ pub(super) struct Encryption(TlsConnector);
 
 impl Encryption {
     pub fn new(verification: &ServerVerification) -> Result<Self, String> {
-        Ok(Self(TlsConnector::from(Arc::new(verification.client_config()?))))
+        let mut config = verification.client_config()?;
+        config.alpn_protocols = vec![PROTOCOL.to_vec()];
+        Ok(Self(TlsConnector::from(Arc::new(config))))
     }
 }
 

@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use rusqlite::Connection as SqliteConnection;
+use rusqlite::{Connection as SqliteConnection, OpenFlags};
 
 use super::{recovery, schema};
 use crate::{
@@ -145,18 +145,26 @@ impl DatabaseFile {
             return Ok(None);
         }
         let existing = self.open_connection()?;
-        match schema::version(&existing)? {
-            0 => return Ok(None),
-            found_version => self.require_version(found_version)?,
+        if !self.has_tables(&existing)? {
+            return Ok(None);
         }
-        // The definitions are always checked, because nothing can be read without them, and the check is cheap. A file
-        // of another build is refused before the rest is checked, which can take minutes.
-        recovery::check_definitions(&existing)?;
-        self.require_known(&existing)?;
         if !is_intact {
             recovery::check(&existing)?;
         }
         Ok(Some(existing))
+    }
+
+    /// Whether the database has tables, which must be those of this program. They are always checked, because nothing
+    /// can be read without them, and the check is cheap. A file of another build is refused before the rest is checked,
+    /// which can take minutes.
+    fn has_tables(&self, connection: &SqliteConnection) -> Result<bool, StoreError> {
+        match schema::version(connection)? {
+            0 => return Ok(false),
+            found_version => self.require_version(found_version)?,
+        }
+        recovery::check_definitions(connection)?;
+        self.require_known(connection)?;
+        Ok(true)
     }
 
     /// Sets aside what is left of a database, and creates a new one with the same datasets.
@@ -196,6 +204,20 @@ impl DatabaseFile {
         connection.pragma_update(None, "trusted_schema", false)?;
         Ok(connection)
     }
+}
+
+/// Checks that this program can open the database of an index folder, without changing it. The rows are not checked,
+/// because that can take minutes. This process must not have opened the database, because closing it again would end the
+/// locks of `SQLite`.
+pub fn check_file(data: &Path) -> Result<(), StoreError> {
+    let file = DatabaseFile::new(data, None)?;
+    if fs::metadata(file.path()).map_or(0, |file| file.len()) == 0 {
+        return Ok(());
+    }
+    let connection =
+        SqliteConnection::open_with_flags(file.path(), OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    recovery::register_functions(&connection)?;
+    file.has_tables(&connection).map(drop)
 }
 
 /// Notices the transactions of this process and of others.

@@ -7,6 +7,6 @@ mod schema;
 
 pub use connection::connection;
 pub(super) use database_file::{DatabaseFile, OpenedDatabase};
-pub use database_file::{FileChanges, open_in_memory};
+pub use database_file::{FileChanges, check_file, open_in_memory};
 /// Returns the version of the `SQLite` library.
 pub use rusqlite::version;

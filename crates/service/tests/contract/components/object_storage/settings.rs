@@ -7,6 +7,7 @@ use std::sync::{
 
 use axum::{
     Json, Router,
+    body::Bytes,
     http::{StatusCode, Uri},
     response::IntoResponse as _,
 };
@@ -143,11 +144,15 @@ fn role_arns_are_validated() {
 #[tokio::test]
 async fn the_object_of_the_environment_is_missing() {
     let Some(port) = port_of_environment() else { return };
+    let read = read_object(port).await;
+    assert!(matches!(read, Err(StorageError::Missing)), "{read:?}");
+}
+
+async fn read_object(port: u16) -> Result<Bytes, StorageError> {
     let endpoint = format!("https://localhost:{port}");
     let settings = of(&[("AWS_ENDPOINT_URL", &endpoint), ("AWS_SKIP_SIGNATURE", "true")]);
     let object = ObjectUri::parse("s3://photos/a.jpg").unwrap();
-    let read = storage(settings.unwrap()).read_range(&object, 0..1).await;
-    assert!(matches!(read, Err(StorageError::Missing)), "{read:?}");
+    storage(settings.unwrap()).read_range(&object, 0..1).await
 }
 
 #[tokio::test]
@@ -159,4 +164,9 @@ async fn a_certificate_of_the_system_is_accepted_for_its_storage() {
         let passes = passes_where_system_trusts(file.path(), test, port).await;
         assert_eq!(passes, is_accepted);
     }
+    let refused = read_object(port).await.unwrap_err().to_string();
+    assert!(
+        refused.contains("the certificate of the server; if you trust the server, add"),
+        "{refused}"
+    );
 }
