@@ -13,7 +13,8 @@ use image::metadata::Orientation;
 use tessera_model::{Mask, region::Vec2};
 
 use super::{
-    description::{BoundingBox, LabeledBox, MediaDescription},
+    bounding_box::BoundingBox,
+    description::{LabeledBox, MediaDescription},
     observed_files::ObservedFiles,
     sidecar_reader::SidecarData,
 };

@@ -14,7 +14,7 @@ use std::{
     },
 };
 
-use tessera_model::{FileKind, SafeText, local_files::local_relative_path};
+use tessera_model::{FileKind, SafeText, archive_paths::local_relative_path};
 use tessera_picture::{VideoContainer, media_kind};
 
 use super::{
