@@ -298,7 +298,7 @@ impl RequestHandler {
                     let kept = ExistingFile::Keep;
                     let saved = state.save_named_selection(&name, dataset, &selection, kept)?;
                     saved.ok_or_else(|| {
-                        Failure::local(format!("a selection `{name}` exists already"))
+                        Failure::local(format!("a selection `{name}` already exists"))
                             .with_remedy("Choose another name")
                     })
                 })

@@ -415,7 +415,7 @@ fn near_duplicates_never_cross_the_sets_of_a_split() {
     assert!(err.contains("--force") && !err.contains("export_context_async"), "{err}");
     let (code, _, err) = run(home, &["dataset", "split", "75/25", folder, "--verbose"]);
     assert!(code == 2 && !err.contains("export_context_async"), "taken names cost no work: {err}");
-    assert!(err.contains("`train` exists already"), "{err}");
+    assert!(err.contains("`train` already exists"), "{err}");
     let again = document(home, &[&split[..], &["--force"]].concat());
     assert_eq!(again, sets, "the same seed gives the same sets");
     let names: BTreeSet<&str> = set_of.values().map(String::as_str).collect();
@@ -535,7 +535,7 @@ fn the_most_different_media_are_one_of_each_group() {
     // The name is refused before anything else is looked at.
     let again = ["dataset", "diverse", "2", folder, "--selection", "unknown"];
     let (code, _, err) = run(home, &again);
-    assert!(code == 2 && err.contains("`diverse` exists already"), "{code} {err}");
+    assert!(code == 2 && err.contains("`diverse` already exists"), "{code} {err}");
     let label = r#"[{"labels": {"op": "one_of", "value": ["rare"]}}]"#;
     let rare = document(home, &["dataset", "diverse", "4", folder, "--vql", label, "--name", "r"]);
     let rare: Vec<String> = rare["media"].as_array().unwrap().iter().map(path).collect();

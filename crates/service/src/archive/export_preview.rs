@@ -74,7 +74,7 @@ pub(crate) struct PreviewBuilder {
     renamed: u64,
     has_objects: bool,
     omitted: [u64; OMISSIONS.len()],
-    keypoint_numbers: HashSet<usize>,
+    keypoint_values: HashSet<usize>,
 }
 
 impl PreviewBuilder {
@@ -86,7 +86,7 @@ impl PreviewBuilder {
             renamed: 0,
             has_objects: false,
             omitted: [0; OMISSIONS.len()],
-            keypoint_numbers: HashSet::new(),
+            keypoint_values: HashSet::new(),
         }
     }
 
@@ -97,7 +97,7 @@ impl PreviewBuilder {
         if item.label.is_some() {
             self.has_objects = true;
             let keypoints = item.annotation.keypoints.len();
-            self.keypoint_numbers.extend(Some(keypoints).filter(|&numbers| numbers > 0));
+            self.keypoint_values.extend(Some(keypoints).filter(|&values| values > 0));
             return;
         }
         self.media_count += 1;
@@ -111,7 +111,7 @@ impl PreviewBuilder {
             count,
             text: SafeText::detail(&format!("{what}: {}", group_digits(count))),
         };
-        let kinds = self.keypoint_numbers.len() as u64;
+        let kinds = self.keypoint_values.len() as u64;
         let is_filled = matches!(self.format, YoloPose | Coco) && kinds > 1;
         let is_yolo = matches!(self.format, Yolo | YoloSegment | YoloPose);
         let in_one_set = if is_yolo { self.media_count } else { 0 };
