@@ -344,7 +344,7 @@ fn an_object_of_a_selection_stands_for_its_picture() {
     let (code, path, err) = at(&leaks);
     assert_eq!((code, path.trim()), (0, "train/03.png"), "{err}");
     let (code, found, err) = at(&["check", "--no-leaks", "selection:doors", "val", "--json"]);
-    assert!(code == 11 && !err.contains("left out"), "{code} {found} {err}");
+    assert!(code == 11 && !err.contains("omitted"), "{code} {found} {err}");
     let (code, found, err) = at(&["check", "--require-labels", "--jq", ".checks[0].found"]);
     assert_eq!((code, found.trim()), (11, "31"), "{err}");
 }
@@ -446,7 +446,7 @@ fn what_a_dataset_no_longer_has_is_left_out_of_a_saved_selection() {
         rows.filter(|row| row["set"] == "test").map(|row| row["original_path"].clone()).next();
     fs::remove_file(file.unwrap().as_str().unwrap()).unwrap();
     let target = home.to_str().unwrap();
-    let sentence = "left out 1 entry that the dataset no longer has, such as ";
+    let sentence = "omitted 1 entry that the dataset no longer has, such as ";
     for arguments in [
         &["export", "start", "--selection", "test", "--format", "yolo", "--download", target][..],
         &["export", "start", "--selection", "test", "--format", "json"],
@@ -573,7 +573,7 @@ fn embeddings_go_out_and_come_in_and_what_is_missing_is_said() {
     fs::write(&names, format!("{kept}\nelsewhere.png\n")).unwrap();
     let (code, out, err) = embeddings(&["import", file]);
     assert_eq!(code, 9, "{err}");
-    assert!(err.contains("1 row was left out: row 32 (elsewhere.png)"), "{err}");
+    assert!(err.contains("1 row was omitted: row 32 (elsewhere.png)"), "{err}");
     assert!(err.contains("1 of 32 pictures has no vector"), "{err}");
     assert_eq!((&read(&out)["covered_media"], &read(&out)["refused"]), (&31.into(), &1.into()));
     let (_, out, _) = run(home, &["enrichment", "show", "--folder", folder]);

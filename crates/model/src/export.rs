@@ -62,7 +62,7 @@ impl ExportFormat {
     }
 }
 
-/// What a format leaves out or changes of the media of an export.
+/// What a format omits or changes of the media of an export.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExportPreview {
     pub media_count: u64,
@@ -72,7 +72,7 @@ pub struct ExportPreview {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Omission {
     pub count: u64,
-    /// What is left out or changed, with its number.
+    /// What is omitted or changed, with its number.
     pub text: SafeText,
 }
 

@@ -28,7 +28,7 @@ impl Mask {
     }
 
     /// Encodes a part of a picture of this height and width. `pixels` are the rows of the part, whose first pixel is at
-    /// `left` and `top`. Pixels outside the picture are left out.
+    /// `left` and `top`. Pixels outside the picture are omitted.
     ///
     /// # Panics
     /// `part_width` is 0.

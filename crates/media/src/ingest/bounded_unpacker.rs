@@ -358,7 +358,7 @@ impl<'a> Unpacker<'a> {
 }
 
 /// Returns a name with `/` between its parts, and without the root of a disk: `a/b.jpg` for `C:\a\b.jpg`, as programs
-/// on Windows write it, and for `/a/b.jpg`. A folder that the name leaves again is left out: `b.jpg` for `a/../b.jpg`.
+/// on Windows write it, and for `/a/b.jpg`. A folder that the name leaves again is omitted: `b.jpg` for `a/../b.jpg`.
 fn relative_name(name: &str) -> String {
     let name = name.replace('\\', "/");
     let without_disk = match name.as_bytes() {

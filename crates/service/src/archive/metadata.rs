@@ -355,7 +355,7 @@ impl MissingPictures {
         let mut parts = Vec::new();
         if !self.unreadable.is_empty() {
             parts.push(format!(
-                "{} could not be read and {} left out: {}",
+                "{} could not be read and {} omitted: {}",
                 count_with_noun(self.unreadable.len() as u64, "picture", "pictures"),
                 if self.unreadable.len() == 1 { "was" } else { "were" },
                 sorted_names(&self.unreadable)
@@ -368,7 +368,7 @@ impl MissingPictures {
         if !self.changed.is_empty() {
             let count = count_with_noun(self.changed.len() as u64, "picture", "pictures");
             parts.push(format!(
-                "{count} changed after indexing and {} left out: {}. Rescan the dataset, and export again",
+                "{count} changed after indexing and {} omitted: {}. Rescan the dataset, and export again",
                 if self.changed.len() == 1 { "was" } else { "were" },
                 sorted_names(&self.changed)
             ));

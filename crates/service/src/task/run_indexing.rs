@@ -148,7 +148,7 @@ fn run_creation(
         source.is_dataset_folder || outdated || is_upload(source) || is_remote
     });
     // Nothing is cleared before all folders are known to be there.
-    let missing = leave_out_missing(context, running.kind, &mut sources)?;
+    let missing = remove_missing(context, running.kind, &mut sources)?;
     if let Some(missing) = missing.as_ref().filter(|_| outdated) {
         let why = "All files have to be read again, but a folder cannot be read";
         return Err(TaskError::Failed(format!("{why}. {missing}")));
@@ -169,7 +169,7 @@ fn run_creation(
 
 /// Removes the sources from `sources` that are missing or that object storage does not list, so that their media are
 /// kept, and returns a sentence about them. Fails if the folder of the dataset is missing.
-fn leave_out_missing(
+fn remove_missing(
     context: &TaskContext,
     kind: IndexingTaskKind,
     sources: &mut Vec<SourceFolder>,
@@ -217,7 +217,7 @@ fn run_addition(
     let found = context.store.read(|c| source::find(c, batch.source))?;
     let source = found.ok_or_else(|| TaskError::Failed("the batch has no folder".to_owned()))?;
     let mut sources = vec![source];
-    let missing = leave_out_missing(context, running.kind, &mut sources)?;
+    let missing = remove_missing(context, running.kind, &mut sources)?;
     let copies = context.store.read(|c| moved_files::known_copies(c, running.dataset))?;
     for source in &sources {
         let skipped = fetch_batch(context, source, &batch.origin)?;

@@ -1,4 +1,4 @@
-//! Builds captions, labels and dates from the texts of a metadata block. Leaves out texts that cameras, phones and
+//! Builds captions, labels and dates from the texts of a metadata block. Omits texts that cameras, phones and
 //! programs write into every picture.
 
 use std::fmt::Display;

@@ -147,7 +147,7 @@ impl MediaDescription {
     }
 
     /// Adds an object with an annotation in the unit of its box. The error says why the object or its annotation is
-    /// left out.
+    /// omitted.
     pub(crate) fn push_annotated(
         &mut self,
         label: String,
