@@ -214,12 +214,12 @@ impl TableSearch {
         ))
     }
 
-    fn clustered_members(&self, conditions: &mut MatchConditions) -> ClusteredMembers {
+    fn clustered_table(&self, conditions: &mut MatchConditions) -> ClusteredTable {
         let (table, version) = (self.table.name(), self.table.version);
         let similarity = match self.grouping {
             Grouping::Level(level) => {
                 let rank = format!("t.rank_{}", level.level());
-                return ClusteredMembers { table: format!("{table} AS t"), rank };
+                return ClusteredTable { table: format!("{table} AS t"), rank };
             }
             Grouping::Duplicates(similarity) => conditions.value(f64::from(similarity)),
         };
@@ -233,12 +233,12 @@ impl TableSearch {
                      FROM {table} WHERE version <= {version} AND twin_order IS NOT NULL) AS firsts
              ) AS duplicates ON duplicates.media = t.media"
         );
-        ClusteredMembers { table, rank: "duplicates.rank".to_owned() }
+        ClusteredTable { table, rank: "duplicates.rank".to_owned() }
     }
 
     /// Returns the row, cluster and score of each matching member.
     fn matches(&self, conditions: &mut MatchConditions) -> String {
-        let mut members = self.clustered_members(conditions);
+        let mut members = self.clustered_table(conditions);
         match &self.search.order {
             MemberOrder::Browsing => members.select(NO_SCORE, &self.filters(conditions)),
             MemberOrder::Captions(scores) => {
@@ -273,7 +273,7 @@ impl TableSearch {
     fn nearest(
         &self,
         conditions: &mut MatchConditions,
-        members: &ClusteredMembers,
+        members: &ClusteredTable,
         (ranking, comparable): (&MemberDistance, &MemberDistance),
         horizon: u64,
     ) -> String {
@@ -300,15 +300,15 @@ impl TableSearch {
     }
 }
 
-/// The members of a table with their clusters, in SQL.
-struct ClusteredMembers {
+/// A table of members with their clusters, in SQL.
+struct ClusteredTable {
     /// The table `t`, with what is joined to it.
     table: String,
     /// The column with the rank of each member's cluster.
     rank: String,
 }
 
-impl ClusteredMembers {
+impl ClusteredTable {
     fn select(&self, score: &str, filters: &[String]) -> String {
         let Self { table, rank } = self;
         let filters = filters.join(" AND ");
