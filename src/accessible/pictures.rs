@@ -228,7 +228,7 @@ pub(super) fn score_histogram(app: &App, plot: &ScoreHistogram) -> Reading {
         headline,
         "a number keeps that many of the closest; an empty line searches with the limit".to_owned(),
     ];
-    let sides = plot.boundary(app.results()).into_iter().zip(["last kept", "first left out"]);
+    let sides = plot.boundary(app.results()).into_iter().zip(["last kept", "first omitted"]);
     lines.extend(sides.filter_map(|(cluster, name)| Some(boundary(app.results(), cluster?, name))));
     lines.extend(app.results().score_histogram(RANGES).iter().flat_map(ranges));
     Reading::with_items("Scores of the loaded results", lines, Vec::new(), 0)

@@ -22,7 +22,7 @@ use crate::{
     state::StateFolder,
     usecase::{
         dataset_summary::UnreadFiles,
-        missing_media::{describe_missing, leave_out_missing},
+        missing_media::{describe_missing, remove_missing},
         run_blocking,
     },
 };
@@ -35,7 +35,7 @@ pub struct Connection<'a> {
     pub client: Client,
     pub state: StateFolder,
     dry_run: Option<DryRun>,
-    /// Whether something was left out, so that the command is only partly done.
+    /// Whether something was omitted, so that the command is only partly done.
     is_incomplete: AtomicBool,
     /// The local deployment in this process, which lives as long as the command.
     pub(super) local: Option<LocalService>,
@@ -186,13 +186,13 @@ impl Connection<'_> {
         }
     }
 
-    /// Warns about something that was left out. A command that succeeds then exits with [`Exit::Incomplete`].
+    /// Warns about something that was omitted. A command that succeeds then exits with [`Exit::Incomplete`].
     pub(super) fn warn_incomplete(&self, sentence: &str) {
         self.context.messages.warn(sentence);
         self.is_incomplete.store(true, Ordering::Relaxed);
     }
 
-    /// Leaves out of a saved selection what the local dataset no longer has, with a warning. Another warning says which
+    /// Removes from a saved selection what the local dataset no longer has, with a warning. Another warning says which
     /// clusters have new members.
     pub(super) async fn without_missing(
         &self,
@@ -201,8 +201,8 @@ impl Connection<'_> {
     ) -> CliResult<Selection> {
         let Some(local) = &self.local else { return Ok(selection) };
         let (finder, mut items) = (local.original_finder(), selection.items());
-        let leave_out = move || leave_out_missing(&*finder, dataset, &mut items);
-        let changes = run_blocking(leave_out).await?;
+        let remove = move || remove_missing(&*finder, dataset, &mut items);
+        let changes = run_blocking(remove).await?;
         if let Some(sentence) = changes.describe_new_members(&selection) {
             self.context.messages.warn(sentence);
         }

@@ -104,7 +104,7 @@ impl DuplicatesOptions {
         let left_out = left_out(&sets);
         for (reason, count) in &left_out {
             let images = count_with_noun(*count, "near-duplicate is", "near-duplicates are");
-            context.messages.warn(format!("{images} left out: {reason}"));
+            context.messages.warn(format!("{images} omitted: {reason}"));
         }
         let action = match action {
             Some(action) if !groups.is_empty() => action,

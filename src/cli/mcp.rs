@@ -95,7 +95,7 @@ impl Tool {
     }
 }
 
-/// The versions of the protocol that this server can speak, the newest first. Version 2025-03-26 is left out, because it
+/// The versions of the protocol that this server can speak, the newest first. Version 2025-03-26 is omitted, because it
 /// has batches, which this server does not read.
 const VERSIONS: [&str; 2] = ["2025-06-18", "2024-11-05"];
 const MAX_MESSAGE_BYTES: u64 = 8 << 20;

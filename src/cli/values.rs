@@ -231,7 +231,7 @@ pub fn write_result(
         let written = folder.and_then(|()| tessera_files::write_new_file(path, content));
         return written.map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => {
-                let message = format!("{} exists already; --force replaces it", path.display());
+                let message = format!("{} already exists; --force replaces it", path.display());
                 CliError::failed(message)
             }
             _ => CliError::io(format_args!("write {}", path.display()), &error),

@@ -13,7 +13,7 @@ use tessera_client::BaseUrl;
 use tessera_config::expand_home;
 use tessera_wire::text_encoding::decode_text;
 
-use super::{SecretOwner, secret_access::SecretAccess};
+use super::{SecretOwner, secret_permissions::SecretAccess};
 use crate::process_signals::blocking_read;
 
 pub const SECRET_VARIABLE: &str = "TESSERA_API_SECRET";

@@ -17,7 +17,7 @@ use secrecy::{
 use serde::{Deserialize, Serialize};
 use tessera_files::ChangeLock;
 
-use super::secret_access::{SecretAccess, WITHOUT_PERMISSIONS, keeps_permissions};
+use super::secret_permissions::{SecretAccess, WITHOUT_PERMISSIONS, keeps_permissions};
 
 /// The write permissions with which others could replace the file.
 const OTHERS_WRITE_PERMISSION: u32 = 0o022;

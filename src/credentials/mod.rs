@@ -8,8 +8,8 @@ mod file;
 #[cfg(target_os = "macos")]
 mod keychain;
 mod keyring;
-mod secret_access;
 mod secret_locations;
+mod secret_permissions;
 #[cfg(not(target_os = "macos"))]
 mod secret_service;
 

@@ -70,7 +70,7 @@ impl InputReader {
                     return (Vec::new(), capabilities);
                 }
             };
-            self.expires = self.splitter.patience().map(|patience| Instant::now() + patience);
+            self.expires = self.splitter.timeout().map(|timeout| Instant::now() + timeout);
             let (events, capabilities) = self.decode(sequences);
             if !events.is_empty() || capabilities.is_some() || self.motion.is_some() {
                 return (events, capabilities);

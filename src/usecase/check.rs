@@ -129,7 +129,7 @@ impl CheckList {
                 let leaks = find_leaks(rows, &duplicates, parts)?;
                 let crossing = leaks.iter().flat_map(|leak| &leak.b).copied().collect();
                 let name = format!("leaks from {} to {}", parts[0].name, parts[1].name);
-                Ok(Check { name, ..Check::at_most(Rule::Leaks, Limit::NONE, crossing, rows.len()) })
+                Ok(Check { name, ..Check::at_most(Rule::Leaks, Limit::ZERO, crossing, rows.len()) })
             }
         };
         self.0.iter().map(check).collect()

@@ -83,7 +83,7 @@ pub fn selection_of_media(media: &[(MediaId, PathBuf)]) -> Selection {
     entries.collect()
 }
 
-/// Checks once that the files of an action can go to its folder, instead of leaving out each of the files.
+/// Checks once that the files of an action can go to its folder, instead of omitting each of the files.
 fn check_target(action: &FileAction) -> Result<(), Failure> {
     action
         .layout()

@@ -362,9 +362,7 @@ mod tests {
         // A selection of several conditions has one sentence.
         assert_eq!(
             missing_media([&selection, &folder("train"), &selection], &rows),
-            [
-                "selection:val: left out 1 entry that the dataset no longer has, such as val/gone.png"
-            ]
+            ["selection:val: omitted 1 entry that the dataset no longer has, such as val/gone.png"]
         );
         assert_eq!(find([folder("train"), selection]).unwrap().len(), 1);
     }

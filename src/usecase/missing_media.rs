@@ -1,4 +1,4 @@
-//! Leaves out of selections what their dataset no longer has, such as a picture that was put into the trash after a
+//! Removes from selections what their dataset no longer has, such as a picture that was put into the trash after a
 //! split. A service refuses a request that names a missing media item, so commands and the interface ask first.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +23,7 @@ pub struct SelectionChanges {
 ///
 /// # Errors
 /// Nothing is left, or the dataset is unknown.
-pub fn leave_out_missing(
+pub fn remove_missing(
     finder: &dyn OriginalFinder,
     dataset: DatasetId,
     items: &mut Vec<SelectionItem>,
@@ -88,11 +88,11 @@ impl SelectionChanges {
     }
 }
 
-/// Says how many entries were left out, and names the first of them.
+/// Says how many entries were omitted, and names the first of them.
 pub fn describe_missing<'a>(count: usize, names: impl Iterator<Item = &'a str>) -> String {
     let entries = grouped_with_noun(count as u64, "entry", "entries");
     let example = names.min().map(|name| format!(", such as {name}")).unwrap_or_default();
-    format!("left out {entries} that the dataset no longer has{example}")
+    format!("omitted {entries} that the dataset no longer has{example}")
 }
 
 /// Describes the entries that an export will skip, in the form of the other omissions of a preview.
@@ -190,7 +190,7 @@ mod tests {
         for (before, is_named) in [(3, true), (4, false)] {
             let selection: Selection = [cluster(1, before), cluster(2, 1)].into_iter().collect();
             let mut items = selection.items();
-            let changes = leave_out_missing(&OnlyFirst, dataset, &mut items).unwrap();
+            let changes = remove_missing(&OnlyFirst, dataset, &mut items).unwrap();
             assert_eq!(
                 changes.missing,
                 [EntryId::Cluster(ClusterPart::new(cluster_id(2), &[]))].into()
@@ -208,7 +208,7 @@ mod tests {
         let dataset = DatasetId(uuid::Uuid::nil());
         let left = |ids: &[u128]| {
             let mut items = vec![SelectionItem::Media(ids.iter().copied().map(media_id).collect())];
-            let missing = leave_out_missing(&OnlyFirst, dataset, &mut items)?;
+            let missing = remove_missing(&OnlyFirst, dataset, &mut items)?;
             Ok::<_, Failure>((items, missing.missing.len()))
         };
         let first = vec![SelectionItem::Media(vec![media_id(1)])];
@@ -216,7 +216,7 @@ mod tests {
         assert_eq!(left(&[2, 1, 3]).unwrap(), (first, 2));
         assert_eq!(left(&[2, 3]).unwrap_err().kind, FailureKind::NotFound);
         let sentence = describe_missing(2, ["b.png", "a.png"].into_iter());
-        assert_eq!(sentence, "left out 2 entries that the dataset no longer has, such as a.png");
+        assert_eq!(sentence, "omitted 2 entries that the dataset no longer has, such as a.png");
         let omission = omission_of_missing(1_200).text;
         assert_eq!(omission.as_str(), "entries that the dataset no longer has: 1 200");
     }

@@ -58,7 +58,7 @@ pub fn require_source(path: &Path) -> Result<(), String> {
 /// Adds a profile to the settings file, and stores its secret in the preferred location.
 ///
 /// # Errors
-/// The profile is not valid or exists already, or the file or the secret cannot be written.
+/// The profile is not valid or already exists, or the file or the secret cannot be written.
 pub fn create_profile(file: &Path, new: &NewProfile<'_>) -> Result<(), EditError> {
     new.check()?;
     edit::add_profile(file, new.profile, || store_secret(new))?;

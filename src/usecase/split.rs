@@ -16,10 +16,10 @@ use tessera_model::{
 
 use super::{file_actions::selection_of_media, media_rows::MediaRow};
 
-/// Divides the rows, except those that the plan leaves out. Returns the rows of each set.
+/// Divides the rows, except those that the plan omits. Returns the rows of each set.
 ///
 /// # Errors
-/// No row has a tag that the plan leaves out, or no row is left.
+/// No row has a tag that the plan omits, or no row is left.
 pub fn divide<'a>(
     rows: &'a [MediaRow],
     plan: &SplitPlan,

@@ -32,7 +32,7 @@ use crate::{
         file_actions::{self, OriginalFinder, selection_of_media},
         issue_key_pair,
         media_rows::{self, MediaRow, follow_export},
-        missing_media::{describe_missing, leave_out_missing, omission_of_missing},
+        missing_media::{describe_missing, omission_of_missing, remove_missing},
         run_blocking,
         split::{divide, selections_of},
     },
@@ -196,7 +196,7 @@ impl RequestHandler {
                 Payload::Export(client.start_export(dataset, &spec).await?)
             }
             Request::StartSelectionExport { dataset, format, images, mut selection } => {
-                let missing = self.leave_out_missing(dataset, &mut selection).await?;
+                let missing = self.remove_missing(dataset, &mut selection).await?;
                 self.warn_about_missing(missing);
                 let export = client.start_selective_export(dataset, format, images, &selection);
                 Payload::Export(export.await?)
@@ -233,7 +233,7 @@ impl RequestHandler {
             }
             Request::ExportPreview { dataset, format, images, mut selection } => {
                 let missing = match &mut selection {
-                    Some(selection) => self.leave_out_missing(dataset, selection).await?,
+                    Some(selection) => self.remove_missing(dataset, selection).await?,
                     None => 0,
                 };
                 let preview = client.export_preview(dataset, format, images, selection.as_ref());
@@ -298,7 +298,7 @@ impl RequestHandler {
                     let kept = ExistingFile::Keep;
                     let saved = state.save_named_selection(&name, dataset, &selection, kept)?;
                     saved.ok_or_else(|| {
-                        Failure::local(format!("a selection `{name}` exists already"))
+                        Failure::local(format!("a selection `{name}` already exists"))
                             .with_remedy("Choose another name")
                     })
                 })
@@ -421,9 +421,9 @@ impl RequestHandler {
         let _ = self.events.send(WorkerEvent::Warning(SafeText::detail(sentence)));
     }
 
-    /// Removes what a local dataset no longer has from the media to export, and returns its number. The rest of a
-    /// selection contains no missing media anyway.
-    async fn leave_out_missing(
+    /// Removes what a local dataset no longer has from the media to export, and returns how many were removed. The rest
+    /// of a selection contains no missing media anyway.
+    async fn remove_missing(
         &self,
         dataset: DatasetId,
         selection: &mut ExportSelection,
@@ -437,7 +437,7 @@ impl RequestHandler {
         Ok(missing)
     }
 
-    /// Leaves out of the media whose tags change what a local dataset no longer has, with a warning.
+    /// Removes media that a local dataset no longer has from the target of a tag change, and warns about them.
     async fn existing_target(
         &self,
         dataset: DatasetId,
@@ -449,7 +449,7 @@ impl RequestHandler {
         Ok(TagTarget::Selection(items))
     }
 
-    /// Returns the items without what a local dataset no longer has, and its number.
+    /// Returns the items without those that a local dataset no longer has, and how many were removed.
     async fn existing_items(
         &self,
         dataset: DatasetId,
@@ -457,7 +457,7 @@ impl RequestHandler {
     ) -> Result<(Vec<SelectionItem>, usize), Failure> {
         let Some(finder) = self.originals.clone() else { return Ok((items, 0)) };
         run_blocking(move || {
-            let changes = leave_out_missing(&*finder, dataset, &mut items)?;
+            let changes = remove_missing(&*finder, dataset, &mut items)?;
             Ok((items, changes.missing.len()))
         })
         .await

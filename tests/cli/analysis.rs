@@ -344,7 +344,7 @@ fn an_object_of_a_selection_stands_for_its_picture() {
     let (code, path, err) = at(&leaks);
     assert_eq!((code, path.trim()), (0, "train/03.png"), "{err}");
     let (code, found, err) = at(&["check", "--no-leaks", "selection:doors", "val", "--json"]);
-    assert!(code == 11 && !err.contains("left out"), "{code} {found} {err}");
+    assert!(code == 11 && !err.contains("omitted"), "{code} {found} {err}");
     let (code, found, err) = at(&["check", "--require-labels", "--jq", ".checks[0].found"]);
     assert_eq!((code, found.trim()), (11, "31"), "{err}");
 }
@@ -415,7 +415,7 @@ fn near_duplicates_never_cross_the_sets_of_a_split() {
     assert!(err.contains("--force") && !err.contains("export_context_async"), "{err}");
     let (code, _, err) = run(home, &["dataset", "split", "75/25", folder, "--verbose"]);
     assert!(code == 2 && !err.contains("export_context_async"), "taken names cost no work: {err}");
-    assert!(err.contains("`train` exists already"), "{err}");
+    assert!(err.contains("`train` already exists"), "{err}");
     let again = document(home, &[&split[..], &["--force"]].concat());
     assert_eq!(again, sets, "the same seed gives the same sets");
     let names: BTreeSet<&str> = set_of.values().map(String::as_str).collect();
@@ -446,7 +446,7 @@ fn what_a_dataset_no_longer_has_is_left_out_of_a_saved_selection() {
         rows.filter(|row| row["set"] == "test").map(|row| row["original_path"].clone()).next();
     fs::remove_file(file.unwrap().as_str().unwrap()).unwrap();
     let target = home.to_str().unwrap();
-    let sentence = "left out 1 entry that the dataset no longer has, such as ";
+    let sentence = "omitted 1 entry that the dataset no longer has, such as ";
     for arguments in [
         &["export", "start", "--selection", "test", "--format", "yolo", "--download", target][..],
         &["export", "start", "--selection", "test", "--format", "json"],
@@ -535,7 +535,7 @@ fn the_most_different_media_are_one_of_each_group() {
     // The name is refused before anything else is looked at.
     let again = ["dataset", "diverse", "2", folder, "--selection", "unknown"];
     let (code, _, err) = run(home, &again);
-    assert!(code == 2 && err.contains("`diverse` exists already"), "{code} {err}");
+    assert!(code == 2 && err.contains("`diverse` already exists"), "{code} {err}");
     let label = r#"[{"labels": {"op": "one_of", "value": ["rare"]}}]"#;
     let rare = document(home, &["dataset", "diverse", "4", folder, "--vql", label, "--name", "r"]);
     let rare: Vec<String> = rare["media"].as_array().unwrap().iter().map(path).collect();
@@ -573,7 +573,7 @@ fn embeddings_go_out_and_come_in_and_what_is_missing_is_said() {
     fs::write(&names, format!("{kept}\nelsewhere.png\n")).unwrap();
     let (code, out, err) = embeddings(&["import", file]);
     assert_eq!(code, 9, "{err}");
-    assert!(err.contains("1 row was left out: row 32 (elsewhere.png)"), "{err}");
+    assert!(err.contains("1 row was omitted: row 32 (elsewhere.png)"), "{err}");
     assert!(err.contains("1 of 32 pictures has no vector"), "{err}");
     assert_eq!((&read(&out)["covered_media"], &read(&out)["refused"]), (&31.into(), &1.into()));
     let (_, out, _) = run(home, &["enrichment", "show", "--folder", folder]);

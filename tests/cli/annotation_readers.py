@@ -57,7 +57,7 @@ def read_coco(folder: Path) -> Boxes:
 
 
 def read_labels(source) -> Boxes:
-    """Reads boxes by labelformat. Its reader of YOLO leaves out images without objects."""
+    """Reads boxes by labelformat. Its reader of YOLO omits images without objects."""
     return {
         label.image.filename: [
             (found.category.name, [found.box.xmin, found.box.ymin, found.box.xmax, found.box.ymax])

@@ -120,7 +120,7 @@ fn pictures_that_an_archive_lacks_are_named_and_the_export_is_partly_done() {
         for rest in [&download[..], &["--wait"]] {
             let (code, _, err) = json(home, &serving, &[&start[..], rest].concat());
             assert_eq!(code, 9, "{format}: {err}");
-            let warning = "1 picture could not be read and was left out: b.png";
+            let warning = "1 picture could not be read and was omitted: b.png";
             assert!(err.contains(warning), "{format}: {err}");
         }
     }

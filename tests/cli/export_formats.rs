@@ -1,4 +1,4 @@
-//! Tests exports in the formats of other programs: what a format leaves out is reported before the export starts, and
+//! Tests exports in the formats of other programs: what a format omits is reported before the export starts, and
 //! other services refuse such a format by name.
 
 use std::{
@@ -45,9 +45,9 @@ fn what_a_format_leaves_out_is_reported_before_the_export_starts() {
     let omissions = reported["omissions"].as_array().unwrap();
     let texts: Vec<&str> = omissions.iter().map(|it| it["text"].as_str().unwrap()).collect();
     let expected = [
-        "captions left out: 1",
+        "captions omitted: 1",
         "images without their labels: 2",
-        "scores left out: 1",
+        "scores omitted: 1",
         "objects without their polygons: 1",
         "objects without pose, truncated and difficult: 1",
         "images renamed, so that names are unique and safe: 1",
@@ -116,7 +116,7 @@ fn a_dry_run_reports_what_is_left_out_and_starts_nothing() {
     let options = ["--profile", "mine", "export", "start", "--format", "yolo", "--dry-run"];
     let (code, out, err) = outcome(tessera(home, &options).current_dir(home));
     assert_eq!(code, 0, "{err}");
-    assert!(err.contains("yolo: captions left out: 1"), "{err}");
+    assert!(err.contains("yolo: captions omitted: 1"), "{err}");
     assert!(out.contains("export_format=yolo"), "{out}");
     let (_, out, _) = outcome(&mut tessera(home, &["--profile", "mine", "export", "list"]));
     assert_eq!(out.lines().count(), 0, "{out}");

@@ -299,7 +299,7 @@ fn new_members_and_missing_clusters_of_a_selection_are_named_before_its_files_ar
     assert!(err.contains("p0.png has 7 media items and had 6"), "{err}");
     fs::remove_file(world.folder.join("p0.png")).unwrap();
     let (code, _, err) = world.ask(&trash);
-    assert!(code == 9 && err.contains("left out 1 entry that the dataset no longer has"), "{err}");
+    assert!(code == 9 && err.contains("omitted 1 entry that the dataset no longer has"), "{err}");
     fs::write(world.home.path().join("list"), "p1.png\nnowhere.png").unwrap();
     let list = world.home.path().join("list");
     let (code, _, err) =
@@ -353,7 +353,7 @@ fn near_duplicates_that_are_not_files_of_the_folder_are_counted() {
     let (code, document, err) = world.ask(&["duplicates"]);
     let reason = "it was uploaded or unpacked, so its file belongs to the index";
     assert_eq!(document["left_out"], json!([{"reason": reason, "media": 1}]), "{code} {err}");
-    assert!(err.contains(&format!("1 near-duplicate is left out: {reason}")), "{err}");
+    assert!(err.contains(&format!("1 near-duplicate is omitted: {reason}")), "{err}");
 }
 
 #[test]

@@ -113,7 +113,7 @@ fn a_reduced_cluster_is_selected_without_removed_items() {
     let (_, out, _) = run(home.path(), &[&show[..], &ONPREM].concat());
     let shown: Value = serde_json::from_str(&out).unwrap();
     let items = shown["media_selection"].as_array().unwrap();
-    assert_eq!(items[0]["payload"]["media_ids"], json!([id(31)]), "12 was left out of cluster 3");
+    assert_eq!(items[0]["payload"]["media_ids"], json!([id(31)]), "12 was omitted from cluster 3");
     let filters = |item: &Value| item["payload"]["cluster_filters"]["vql"].is_string();
     assert_eq!(items.len(), 3);
     let filtered = [&items[1], &items[2]].map(filters);

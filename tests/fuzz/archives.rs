@@ -11,7 +11,7 @@ use std::{
 use flate2::{Compression, write::GzEncoder};
 use tempfile::TempDir;
 use tessera_client::{ExistingFile, ExtractOptions, extract, inspect_archive};
-use tessera_media::ingest::unpack::{ArchiveKind, UnpackLimits, unpack};
+use tessera_media::ingest::archive_readers::{ArchiveKind, UnpackLimits, unpack};
 use walkdir::WalkDir;
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 

@@ -136,7 +136,7 @@ async fn mark_clusters_leave_one_out_export_and_find_exactly_that() {
     let reported: BTreeSet<&str> =
         items.iter().map(|item| item["image_filename"].as_str().unwrap()).collect();
     assert_eq!(reported.len(), rows);
-    assert!(!reported.contains(left_out.as_str()), "{left_out} was left out");
+    assert!(!reported.contains(left_out.as_str()), "{left_out} was omitted");
 }
 
 #[tokio::test(flavor = "multi_thread")]

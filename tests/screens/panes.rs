@@ -275,7 +275,7 @@ fn a_tile_tells_marks_of_the_whole_cluster_from_those_of_some_pictures() {
     desk.answer_page(found);
     let shown = screen_in(&desk, ThemeName::Plain);
     assert!(shown.contains("(✔) (★3) "), "{shown}");
-    // A filter left out the picture that has the tag of the cluster.
+    // A filter omitted the picture that has the tag of the cluster.
     let mut found = page(0, 1);
     found.clusters[0].tags = vec![Tag { id: None, name: SafeText::name("picked") }];
     found.clusters[0].n_images = Some(found.clusters[0].previews.len() as u64);

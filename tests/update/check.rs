@@ -70,7 +70,7 @@ fn the_form_sends_its_limits() {
     let leaks = |a: &str, b: &str| Condition::NoLeaks([a.to_owned(), b.to_owned()]);
     let conditions = vec![
         Condition::AtMost(Rule::Duplicates, Limit::Count(7)),
-        Condition::AtMost(Rule::Labels, Limit::NONE),
+        Condition::AtMost(Rule::Labels, Limit::ZERO),
         leaks("train", "val"),
         leaks("train", "selection:c"),
         leaks("val", "selection:c"),

@@ -147,7 +147,7 @@ fn the_end_exports_every_image_that_does_not_go() {
     let (_, request) = desk.take(|lane| matches!(lane, Lane::StartJob(_)));
     let Request::StartSelectionExport { selection, .. } = request else { panic!("{request:?}") };
     let [SelectionItem::Media(media)] = &selection.items[..] else { panic!("{selection:?}") };
-    assert_eq!(media.len(), 3, "the files that go are left out");
+    assert_eq!(media.len(), 3, "the files that go are omitted");
     assert_eq!(selection.rest_of, Some(Search::browse(dataset(1, Status::Ready).id)));
 }
 

@@ -45,7 +45,7 @@ fn the_form_sends_exactly_what_it_shows_once() {
 #[test]
 fn an_archive_that_lacks_pictures_says_how_many() {
     let mut desk = started();
-    let message = Some(SafeText::detail("2 pictures could not be read and were left out: a, b"));
+    let message = Some(SafeText::detail("2 pictures could not be read and were omitted: a, b"));
     desk.answer(START, Payload::Export(ExportTask { message, ..task("COMPLETED") }));
     assert!(desk.notice().contains("set-1.zip: 2 pictures could not be read"), "{}", desk.notice());
     let path = PathBuf::from("/downloads/set-1.zip");
@@ -109,14 +109,14 @@ fn the_form_of_a_local_folder_shows_what_a_format_leaves_out() {
     };
     assert_eq!(desk.requests(), [&asked]);
     let omissions = |desk: &Desk| desk.app.dialog::<ExportForm>().unwrap().omissions().join("\n");
-    assert_eq!(omissions(&desk), "checking what this format leaves out …");
-    let text = SafeText::detail("masks left out beside polygons: 2");
+    assert_eq!(omissions(&desk), "checking what this format omits …");
+    let text = SafeText::detail("masks omitted beside polygons: 2");
     let preview = ExportPreview { media_count: 3, omissions: vec![Omission { count: 2, text }] };
     desk.answer(
         Lane::ExportPreview(ExportFormat::Coco, true, ExportPart::Selection),
         Payload::ExportPreview(preview),
     );
-    assert_eq!(omissions(&desk), "masks left out beside polygons: 2");
+    assert_eq!(omissions(&desk), "masks omitted beside polygons: 2");
     assert!(desk.requests().is_empty(), "a preview is requested once");
     desk.press("space");
     desk.fail(

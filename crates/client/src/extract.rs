@@ -29,10 +29,8 @@ use crate::{
     part_file::{ExistingFile, check_room, disk_failure, local_failure},
 };
 use tessera_model::{
-    Extraction, Failure,
-    export::NameSample,
-    local_files::{is_system_entry, safe_relative_path},
-    text::count_with_noun,
+    Extraction, Failure, archive_paths::safe_relative_path, export::NameSample,
+    local_files::is_system_entry, text::count_with_noun,
 };
 
 const ROWS_FILE: &str = "rows.jsonl";

@@ -21,7 +21,7 @@ use crate::{
 };
 use tessera_model::{
     ExportFormat, Failure, Inspection, MAX_PICTURE_BYTES, PictureSource, SafeText,
-    export::NameSample, local_files::safe_relative_path,
+    archive_paths::safe_relative_path, export::NameSample,
 };
 use tessera_wire::{export::column, fields::number, preview::read_row_frame};
 

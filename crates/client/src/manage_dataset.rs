@@ -185,7 +185,7 @@ impl Client {
         .await
     }
 
-    /// Says what the format of an export leaves out or changes, in the whole dataset or in a selection. Nothing is
+    /// Says what the format of an export omits or changes, in the whole dataset or in a selection. Nothing is
     /// started.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use rustls::{AlertDescription, CertificateError, Error, OtherError};
-use tessera_crypto::is_authority;
+use tessera_crypto::is_ca_used_as_end_entity;
 
 pub(super) fn needs_client_certificate(error: &Error) -> bool {
     *error == Error::AlertReceived(AlertDescription::CertificateRequired)
@@ -55,7 +55,7 @@ impl TlsProblem {
                 "nobody that this machine trusts has issued the certificate",
                 TRUST_REMEDY,
             ),
-            error if is_authority(error) => {
+            error if is_ca_used_as_end_entity(error) => {
                 Self::new("the certificate is self-signed and not trusted", TRUST_REMEDY)
             }
             error => Self::of_other(&name_of(error)),

@@ -101,7 +101,7 @@ impl ServerCertVerifier for CertificateVerifier {
         match verify(&[]) {
             // The dates and the purpose of the certificate are verified before its kind and its issuer.
             Err(Error::InvalidCertificate(error))
-                if is_authority(&error) || error == CertificateError::UnknownIssuer =>
+                if is_ca_used_as_end_entity(&error) || error == CertificateError::UnknownIssuer =>
             {
                 verify_server_name(&ParsedCertificate::try_from(end_entity)?, host)?;
                 Ok(ServerCertVerified::assertion())
@@ -133,8 +133,8 @@ impl ServerCertVerifier for CertificateVerifier {
     }
 }
 
-/// Whether a service has presented the certificate of an authority.
-pub fn is_authority(error: &CertificateError) -> bool {
+/// Whether a certificate is refused because it is that of an authority, and not of a service.
+pub fn is_ca_used_as_end_entity(error: &CertificateError) -> bool {
     // The text is compared, because the type of this error is private.
     matches!(error, CertificateError::Other(cause) if format!("{cause:?}").contains("CaUsedAsEndEntity"))
 }
@@ -147,7 +147,7 @@ pub fn certificate_problem(error: &(dyn StdError + 'static)) -> Option<String> {
     else {
         return None;
     };
-    if is_authority(problem) || *problem == CertificateError::UnknownIssuer {
+    if is_ca_used_as_end_entity(problem) || *problem == CertificateError::UnknownIssuer {
         let sentence = "nobody that this machine trusts has issued the certificate of the server; if you trust the \
                         server, add the certificate to those of the system, or set SSL_CERT_FILE to a PEM file with it";
         return Some(sentence.to_owned());

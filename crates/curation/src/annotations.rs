@@ -45,7 +45,7 @@ pub struct AnnotationFile {
     pub rewrite: Result<Step, String>,
 }
 
-/// Plans how annotation files follow the steps of an action. Files in which no entry changes are left out, and files
+/// Plans how annotation files follow the steps of an action. Files in which no entry changes are omitted, and files
 /// that the action itself moves.
 pub(crate) fn plan_rewrites(found: &FoundOriginals, steps: &[Step]) -> Vec<AnnotationFile> {
     let names = NamesOfFiles::new(found, steps);

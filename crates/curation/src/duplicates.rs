@@ -318,7 +318,7 @@ impl<'a> Decision<'a> {
         groups
     }
 
-    /// Leaves out all paths but one of a file whose folder is mounted twice.
+    /// Omits all paths but one of a file whose folder is mounted twice.
     fn leave_out_second_paths(&mut self, order: &[usize]) {
         let mut entries = HashSet::new();
         let (matching, others): (Vec<usize>, _) = order.iter().partition(|at| self.matches(**at));

@@ -2,7 +2,9 @@
 //! removed only when its bytes are durable at another place.
 
 use std::{
+    error::Error,
     ffi::OsString,
+    fmt,
     fs::{self, File},
     io::{self, ErrorKind},
     os::unix::fs::{MetadataExt as _, symlink},
@@ -20,6 +22,18 @@ use tessera_files::{
 };
 
 use crate::{file_attributes::FileAttributes, plan::LinkKind};
+
+/// A file has another content than the known one, which is that of the index unless the caller knows better.
+#[derive(Debug)]
+pub(crate) struct ContentChanged;
+
+impl fmt::Display for ContentChanged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("it has changed since it was indexed")
+    }
+}
+
+impl Error for ContentChanged {}
 
 /// What is known about the content of a file before an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,7 +61,7 @@ impl FileContent {
         let now = Self::of(path)?;
         let is_same_time = now.modified == self.modified;
         if now.size != self.size || !is_same_time && !self.has_hash_of(path)? {
-            return Err(io::Error::other("it has changed since it was indexed"));
+            return Err(io::Error::other(ContentChanged));
         }
         Ok(())
     }

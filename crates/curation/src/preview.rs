@@ -251,13 +251,14 @@ fn first_paths(paths: &[PathBuf]) -> String {
 }
 
 fn first_names(names: &[String]) -> String {
-    const NAMED: usize = 3;
-    let rest = if names.len() > NAMED { ", …" } else { "" };
-    format!("{}{rest}", names[..names.len().min(NAMED)].join(", "))
+    let rest = if names.len() > NAMED_IN_SENTENCE { ", …" } else { "" };
+    format!("{}{rest}", names[..names.len().min(NAMED_IN_SENTENCE)].join(", "))
 }
 
-/// The number of files that a message names.
-const NAMED: usize = 10;
+/// The number of names in a sentence.
+const NAMED_IN_SENTENCE: usize = 3;
+/// The number of files that a message lists.
+const MAX_LISTED: usize = 10;
 
 /// Names the first skipped files with their reasons.
 pub fn first_skipped(skipped: &[Skipped]) -> Vec<String> {
@@ -267,7 +268,7 @@ pub fn first_skipped(skipped: &[Skipped]) -> Vec<String> {
 
 /// Returns the first sentences, and how many more there are.
 fn with_rest(sentences: impl Iterator<Item = String>, count: usize) -> Vec<String> {
-    let rest = count.saturating_sub(NAMED);
+    let rest = count.saturating_sub(MAX_LISTED);
     let rest = (rest > 0).then(|| format!("and {rest} more"));
-    sentences.take(NAMED).chain(rest).collect()
+    sentences.take(MAX_LISTED).chain(rest).collect()
 }

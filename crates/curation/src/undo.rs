@@ -13,8 +13,8 @@ use crate::{
     ActionId, Error, Journal, JournalFolder, LinkKind, Operation, Outcome, Progress, Record,
     Skipped, Step, annotations,
     file_operations::{
-        CopyKind, create_folder, exchange, fill_file, is_on_disk_of, is_same_file, move_file,
-        remove_copy, temporary_path,
+        ContentChanged, CopyKind, create_folder, exchange, fill_file, is_on_disk_of, is_same_file,
+        move_file, remove_copy, temporary_path,
     },
     journal::StepState,
     run::remove_left,
@@ -36,11 +36,8 @@ pub fn undo(
     }
     let action = journal.header.id.to_string();
     let all = journal.steps.len();
-    let trashed = if journal.header.action == Operation::Trash.name() {
-        Trashed::list()?
-    } else {
-        Trashed::default()
-    };
+    let is_trash = journal.steps.iter().any(|step| step.operation == Operation::Trash);
+    let trashed = if is_trash { Trashed::list()? } else { Trashed::default() };
     let mut outcome = Outcome::default();
     let mut has_failed_picture = false;
     let order = undo_order(&journal.steps);
@@ -114,7 +111,13 @@ fn place_of(step: &Step) -> &Path {
 
 fn describe(error: &io::Error, step: &Step) -> String {
     match error.kind() {
-        _ if error.get_ref().is_some() => error.to_string().replace("it was indexed", "the action"),
+        _ if error
+            .get_ref()
+            .is_some_and(<dyn std::error::Error + Send + Sync>::is::<ContentChanged>) =>
+        {
+            "it has changed since the action".to_owned()
+        }
+        _ if error.get_ref().is_some() => error.to_string(),
         ErrorKind::AlreadyExists => {
             format!("another file has its old name {}", step.source.display())
         }

@@ -61,7 +61,7 @@ pub struct ClassNames {
     pub names: Vec<String>,
     /// Where the names are from, for messages.
     pub source: String,
-    /// Whether numbers were left out, so that more classes without a name may follow.
+    /// Whether numbers were omitted, so that more classes without a name may follow.
     pub has_gaps: bool,
     /// The number of classes that the configuration states.
     pub count: Option<usize>,

@@ -1,5 +1,5 @@
 //! Folders and files that only their owner can open, and locks on files. The folders and files with the data of this
-//! user are created here. If they exist already, other users lose access to them.
+//! user are created here. If they already exist, other users lose access to them.
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions},

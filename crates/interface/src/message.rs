@@ -78,7 +78,7 @@ pub enum Lane {
     Preflight,
     /// Whether an archive can be saved at a path.
     CheckTarget,
-    /// What a format leaves out of a part, with or without images.
+    /// What a format omits from a part, with or without images.
     ExportPreview(ExportFormat, bool, ExportPart),
     Export(JobId),
     Download(JobId),
@@ -269,7 +269,7 @@ pub enum Request {
     Preflight(MediaSource),
     /// Checks that an archive can be saved at a path, before its export is started.
     CheckTarget(PathBuf),
-    /// Asks what the format leaves out of the whole dataset or of a selection.
+    /// Asks what the format omits from the whole dataset or a selection.
     ExportPreview {
         dataset: DatasetId,
         format: ExportFormat,

@@ -144,8 +144,8 @@ pub struct EmbeddingImport {
     pub dimension: usize,
     /// How many images and frames have an embedding now.
     pub coverage: Coverage,
-    /// The number of rows that were left out.
+    /// The number of rows that were omitted.
     pub refused: u64,
-    /// The first rows that were left out, with the reasons.
+    /// The first rows that were omitted, with the reasons.
     pub examples: Vec<String>,
 }

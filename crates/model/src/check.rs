@@ -46,7 +46,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    pub const NONE: Self = Self::Count(0);
+    pub const ZERO: Self = Self::Count(0);
 
     #[expect(clippy::cast_precision_loss, reason = "there are far fewer media items than 2^52")]
     pub fn allows(self, found: usize, all: usize) -> bool {

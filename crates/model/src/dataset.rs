@@ -239,7 +239,7 @@ pub const MAX_PATTERNS: usize = 1_000;
 pub struct PatternLists {
     /// A picture or video has to match one of these. No pattern includes everything.
     pub include: Vec<String>,
-    /// Files and folders that match one of these are left out.
+    /// Files and folders that match one of these are omitted.
     pub exclude: Vec<String>,
 }
 

@@ -12,7 +12,7 @@ use crate::{
 /// The number of days up to which a timeline has a bar for each day, and up to which it has one for each month.
 const MAX_DAYS: i64 = 60;
 const MAX_DAYS_OF_MONTHS: i64 = 60 * 31;
-/// The number of bars from which bars without media items are left out.
+/// The number of bars from which bars without media items are omitted.
 const MAX_BARS_WITH_GAPS: i32 = 200;
 
 /// How many media items have a property in each of some ranges.

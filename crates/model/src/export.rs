@@ -10,8 +10,8 @@ use std::{
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::{
-    ExportTaskId, Failure, FailureKind, Link, PictureSource, SafeText, keyword::keyword_enum,
-    local_files::is_reserved,
+    ExportTaskId, Failure, FailureKind, Link, PictureSource, SafeText, archive_paths::is_reserved,
+    keyword::keyword_enum, text::first_names,
 };
 
 keyword_enum!(
@@ -62,7 +62,7 @@ impl ExportFormat {
     }
 }
 
-/// What a format leaves out or changes of the media of an export.
+/// What a format omits or changes of the media of an export.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExportPreview {
     pub media_count: u64,
@@ -72,7 +72,7 @@ pub struct ExportPreview {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Omission {
     pub count: u64,
-    /// What is left out or changed, with its number.
+    /// What is omitted or changed, with its number.
     pub text: SafeText,
 }
 
@@ -295,12 +295,7 @@ impl NameSample {
 
     /// Returns the first names, and the number of the others: `a, b and 3 more`.
     pub fn listed(&self) -> String {
-        const SHOWN: usize = 5;
-        let first: Vec<&str> = self.first.iter().take(SHOWN).map(SafeText::as_str).collect();
-        match self.count.saturating_sub(first.len() as u64) {
-            0 => first.join(", "),
-            more => format!("{} and {more} more", first.join(", ")),
-        }
+        first_names(&self.first, usize::try_from(self.count).unwrap_or(usize::MAX), 5)
     }
 }
 

@@ -4,6 +4,7 @@
 //! an export is allowed, which score is close) is the same on both sides.
 
 pub mod annotation;
+pub mod archive_paths;
 mod available_model;
 pub mod basket;
 pub mod check;
@@ -19,6 +20,7 @@ pub mod ingest;
 pub mod job;
 mod keyword;
 pub mod local_files;
+mod mask;
 mod media_map;
 mod picture_name;
 pub mod picture_source;
@@ -36,7 +38,7 @@ pub mod task_tracker;
 pub mod text;
 pub mod vql;
 
-pub use annotation::{Annotation, LabeledRegion, Mask};
+pub use annotation::{Annotation, LabeledRegion};
 pub use available_model::{
     AVAILABLE_MODELS, AvailableModel, EmbeddingExport, EmbeddingImport, EncodingProgress,
     ModelPlan, STARTER,
@@ -75,6 +77,7 @@ pub use keyword::{Anchor, AnchorKind, EntityType};
 pub use local_files::{
     FileKind, FolderEntry, FolderListing, FolderQuery, MAX_PICTURE_BYTES, SkippedFile,
 };
+pub use mask::Mask;
 pub use media_map::{MAX_MAP_POINTS, MapIssue, MapPoint, MediaMap};
 pub use picture_name::{PictureName, keep_best, split_name};
 pub use picture_source::{Link, PictureSource, VideoFrame};

@@ -12,7 +12,7 @@ use crate::{
 
 /// The tag of a media item that is kept.
 pub const PICKED: &str = "picked";
-/// The tag of a media item that is left out. No item is both picked and rejected.
+/// The tag of a media item that is omitted. No item is both picked and rejected.
 pub const REJECTED: &str = "rejected";
 
 /// Returns the tag that no item has together with this one.

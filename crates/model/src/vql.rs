@@ -2,18 +2,22 @@
 //!
 //! A [`Filter`] is valid by construction. The `wire` crate reads and writes filters as JSON.
 
+mod column;
 mod explanation;
 mod pattern;
+mod period;
 mod property;
 mod values;
 
+pub use column::{ColumnName, ColumnValue, ExtraColumns, ItemValue};
 pub use pattern::PathPattern;
+pub use period::Period;
 pub use property::{
-    ColumnName, ColumnValue, ExtraColumns, FileProperty, ItemValue, Number, Operator, Period,
-    Property, PropertyFilter, PropertyValue, format_of_file,
+    FileProperty, Operator, Property, PropertyFilter, PropertyValue, format_of_file,
 };
 pub use values::{
-    Alternatives, Fraction, InvalidField, Label, MAX_VALUES, NegatedFilter, QueryText, ValueList,
+    Alternatives, Fraction, InvalidField, Label, MAX_VALUES, NegatedFilter, Number, QueryText,
+    ValueList,
 };
 
 use values::non_blank;

@@ -17,6 +17,7 @@ mod limits;
 mod png_chunks;
 mod raster;
 mod sixel;
+mod sixel_cropper;
 mod source_colors;
 mod thumbnail;
 mod tiff;
@@ -34,6 +35,7 @@ pub use embedded_metadata::EmbeddedMetadata;
 pub use fit::{Canvas, PicturePart, Protocol, ResampleFilter, resample, resize};
 pub use format::PictureFormat;
 pub use heif::{ImageSequence, VisiblePart};
+pub use sixel_cropper::{CoveredPart, without_covered_sixels};
 pub use thumbnail::{
     DifferingPixels, Encoded, FittedPicture, Thumbnail, coded_jpeg_to_srgb, difference, encode,
     encode_jpeg, fit_picture, nearest_of_256, squared_distance, thumbnail, thumbnail_of,

@@ -185,19 +185,18 @@ fn write_runs(out: &mut String, masks: &[u8], painted: &[u8]) {
     let (mut mask, mut excluded, mut length) = (0, 0, 0);
     for (&next, &painted) in masks.iter().zip(painted) {
         if (mask | next) & (excluded | painted) != 0 {
-            write_run(out, mask, length);
+            write_run(out, char::from(b'?' + mask), length);
             (mask, excluded, length) = (0, 0, 0);
         }
         mask |= next;
         excluded |= painted;
         length += 1;
     }
-    write_run(out, mask, length);
+    write_run(out, char::from(b'?' + mask), length);
 }
 
 /// Writes a run. From a length of four, the length is written as a number, which is shorter.
-fn write_run(out: &mut String, mask: u8, length: usize) {
-    let sixel = char::from(b'?' + mask);
+pub(crate) fn write_run(out: &mut String, sixel: char, length: usize) {
     if length > 3 {
         out.push('!');
         write_number(out, length);

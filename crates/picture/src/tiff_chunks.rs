@@ -319,7 +319,7 @@ impl Page<'_> {
         Ok(pixels)
     }
 
-    /// Decompresses a strip or tile. One that a sparse file leaves out is zero.
+    /// Decompresses a strip or tile. One that a sparse file omits is zero.
     fn fill(&self, index: usize, buffer: &mut [u8]) -> Result<(), DecodeError> {
         let position =
             |numbers: &[u64]| numbers.get(index).and_then(|it| usize::try_from(*it).ok());

@@ -96,15 +96,15 @@ impl DatasetIndex {
 /// Returns the members of each cluster in the order of the index, sorted by the `ranks` of the clusters (counting sort).
 /// There is one more list than the highest rank.
 pub fn cluster_members(ranks: &[u32]) -> Lists<u32> {
-    let mut missing = vec![0; ranks.iter().max().map_or(0, |&rank| rank as usize + 1)];
+    let mut unfilled = vec![0; ranks.iter().max().map_or(0, |&rank| rank as usize + 1)];
     for &rank in ranks {
-        missing[rank as usize] += 1;
+        unfilled[rank as usize] += 1;
     }
-    let mut clusters = Lists::filled(missing.iter().copied(), 0);
+    let mut clusters = Lists::filled(unfilled.iter().copied(), 0);
     for (member, &rank) in (0..).zip(ranks) {
-        let (cluster, missing) = (clusters.get_mut(rank as usize), &mut missing[rank as usize]);
-        cluster[cluster.len() - *missing] = member;
-        *missing -= 1;
+        let (cluster, unfilled) = (clusters.get_mut(rank as usize), &mut unfilled[rank as usize]);
+        cluster[cluster.len() - *unfilled] = member;
+        *unfilled -= 1;
     }
     clusters
 }
@@ -130,7 +130,7 @@ impl PictureMembers {
     pub fn for_each<T: Copy>(&self, found: &[(i64, T)], mut each: impl FnMut(u32, T)) {
         let mut position = 0;
         for &(row, value) in found {
-            position += first_from(&self.rows[position..], row);
+            position += galloping_lower_bound(&self.rows[position..], row);
             while self.rows.get(position) == Some(&row) {
                 each(self.members[position], value);
                 position += 1;
@@ -141,7 +141,7 @@ impl PictureMembers {
 
 /// Returns the position of the first of the increasing `rows` that is not below `row`. The position is usually near the
 /// start.
-fn first_from(rows: &[i64], row: i64) -> usize {
+fn galloping_lower_bound(rows: &[i64], row: i64) -> usize {
     let mut bound = 1;
     while rows.get(bound - 1).is_some_and(|&other| other < row) {
         bound *= 2;

@@ -52,18 +52,20 @@ pub fn condition<'a>(
         }
         Filter::Property(filter) if *filter.property() == Property::File(FileProperty::Rating) => {
             let by_users = context.user_tags()?;
-            Box::new(move |member| filter.holds(by_users.rating_value(members.rows[member])))
+            Box::new(move |member| filter.matches(by_users.rating_value(members.rows[member])))
         }
         Filter::Property(filter) => property_condition(&members.properties, filter)?,
         Filter::AnyOf(filters) => {
             let each = filters.as_slice().iter().map(|filter| condition(context, index, filter));
             let each: Vec<_> = each.collect::<Result<_, _>>()?;
             let each: Vec<_> = each.into_iter().flatten().collect();
-            Box::new(move |member| each.iter().any(|holds| holds(member)))
+            Box::new(move |member| each.iter().any(|matches| matches(member)))
         }
         Filter::Not(negated) => {
-            let Some(holds) = condition(context, index, negated.filter())? else { return Ok(None) };
-            Box::new(move |member| !holds(member))
+            let Some(matches) = condition(context, index, negated.filter())? else {
+                return Ok(None);
+            };
+            Box::new(move |member| !matches(member))
         }
     }))
 }
@@ -133,9 +135,9 @@ fn has_issue<'a>(index: &'a DatasetIndex, issue: &'a IssueFilter) -> Condition<'
 }
 
 /// Excludes the members for which a condition does not hold.
-pub fn retain(mask: &mut [bool], holds: impl Fn(usize) -> bool + Sync) {
+pub fn retain(mask: &mut [bool], matches: impl Fn(usize) -> bool + Sync) {
     let members = mask.par_iter_mut().enumerate();
-    members.for_each(|(member, keep)| *keep = *keep && holds(member));
+    members.for_each(|(member, keep)| *keep = *keep && matches(member));
 }
 
 /// Excludes the members whose score is not within a bound.
@@ -155,10 +157,10 @@ fn property_condition<'a>(
         FileProperty::Path if filter.operator() == Operator::Contains => Box::new(move |member| {
             let mut path = String::new();
             columns.path(member, &mut path);
-            filter.holds(Some(ItemValue::Text(&path)))
+            filter.matches(Some(ItemValue::Text(&path)))
         }),
         FileProperty::Name if filter.operator() == Operator::Contains => {
-            Box::new(move |member| filter.holds(Some(ItemValue::Text(columns.name(member)))))
+            Box::new(move |member| filter.matches(Some(ItemValue::Text(columns.name(member)))))
         }
         FileProperty::Path | FileProperty::Name => {
             let patterns = filter.values().iter().filter_map(|value| match value {
@@ -170,7 +172,7 @@ fn property_condition<'a>(
             });
             let patterns: Vec<Condition> = patterns.collect::<Result<_, _>>()?;
             let is_negated = filter.operator().is_negated();
-            Box::new(move |member| patterns.iter().any(|holds| holds(member)) != is_negated)
+            Box::new(move |member| patterns.iter().any(|matches| matches(member)) != is_negated)
         }
         FileProperty::Size => number(filter, |member| float(columns.sizes[member])),
         FileProperty::Width => number(filter, |member| columns.widths[member].into()),
@@ -178,11 +180,12 @@ fn property_condition<'a>(
         FileProperty::Aspect => number(filter, |member| {
             f64::from(columns.widths[member]) / f64::from(columns.heights[member].max(1))
         }),
-        FileProperty::Date => Box::new(move |member| filter.holds(columns.date(member))),
+        FileProperty::Date => Box::new(move |member| filter.matches(columns.date(member))),
         // Ratings are in the store, not among the properties of files.
-        FileProperty::Rating => Box::new(move |_| filter.holds(None)),
+        FileProperty::Rating => Box::new(move |_| filter.matches(None)),
         FileProperty::Format => {
-            let texts = columns.texts.iter().map(|text| filter.holds(Some(ItemValue::Text(text))));
+            let texts =
+                columns.texts.iter().map(|text| filter.matches(Some(ItemValue::Text(text))));
             let by_text: Vec<bool> = texts.collect();
             Box::new(move |member| by_text[columns.formats[member] as usize])
         }
@@ -193,7 +196,7 @@ fn number<'a>(
     filter: &'a PropertyFilter,
     value: impl Fn(usize) -> f64 + Send + Sync + 'a,
 ) -> Condition<'a> {
-    Box::new(move |member| filter.holds(Some(ItemValue::Number(value(member)))))
+    Box::new(move |member| filter.matches(Some(ItemValue::Number(value(member)))))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "files are smaller than 8 PiB")]
@@ -210,7 +213,7 @@ fn extra_condition<'a>(
         let known = columns.extra.keys().cloned().collect();
         return Err(RetrievalError::UnknownColumn { name: name.as_str().to_owned(), known });
     };
-    Ok(Box::new(column.test(&columns.texts, |item| filter.holds(item))))
+    Ok(Box::new(column.test(&columns.texts, |item| filter.matches(item))))
 }
 
 fn compiled(expression: &str) -> Result<Regex, RetrievalError> {

@@ -200,19 +200,21 @@ impl ExtraColumn {
     pub fn test<'a>(
         &'a self,
         texts: &TextTable,
-        holds: impl Fn(Option<ItemValue<'_>>) -> bool + Send + Sync + 'a,
+        matches: impl Fn(Option<ItemValue<'_>>) -> bool + Send + Sync + 'a,
     ) -> impl Fn(usize) -> bool + Send + Sync + 'a {
         let by_text: Vec<bool> = texts
             .iter()
-            .map(|text| holds(Some(ColumnValue::Text(text.to_owned()).item())))
+            .map(|text| matches(Some(ColumnValue::Text(text.to_owned()).item())))
             .collect();
         move |member| {
             let kind = self.kinds.get(member).copied().unwrap_or(ExtraKind::Absent as u8);
             let value = self.values.get(member).copied().unwrap_or_default();
             match kind {
-                kind if kind == ExtraKind::Absent as u8 => holds(None),
-                kind if kind == ExtraKind::Number as u8 => holds(Some(ItemValue::Number(value))),
-                kind if kind == ExtraKind::Flag as u8 => holds(Some(ItemValue::Flag(value > 0.0))),
+                kind if kind == ExtraKind::Absent as u8 => matches(None),
+                kind if kind == ExtraKind::Number as u8 => matches(Some(ItemValue::Number(value))),
+                kind if kind == ExtraKind::Flag as u8 => {
+                    matches(Some(ItemValue::Flag(value > 0.0)))
+                }
                 _ => by_text.get(text_number(value) as usize).copied().unwrap_or_default(),
             }
         }

@@ -224,10 +224,11 @@ impl<'a> QueryTranslation<'a> {
             {
                 let by_users = self.context.user_tags()?;
                 // Without a rating, an item may match as well.
-                let holds_without = filter.holds(None);
-                let differ = |row: &i64| filter.holds(by_users.rating_value(*row)) != holds_without;
+                let matches_without = filter.matches(None);
+                let differ =
+                    |row: &i64| filter.matches(by_users.rating_value(*row)) != matches_without;
                 let rows = MemberCondition::Rows(by_users.rated_rows().filter(differ).collect());
-                if holds_without { MemberCondition::Not(Box::new(rows)) } else { rows }
+                if matches_without { MemberCondition::Not(Box::new(rows)) } else { rows }
             }
             Filter::Property(filter) => {
                 if let Property::Column(name) = filter.property() {

@@ -16,9 +16,8 @@ use crate::{
     originals::{Originals, storage_location},
     settings::{DeploymentSettings, record_settings, require_recorded_settings},
     tag_file::TagWriter,
-    task::{
-        EXTRACTOR_VERSION, EncodingRuns, INCOMPLETE, STORAGE_UNREACHABLE, TaskRunner, WorkerContext,
-    },
+    task::{EXTRACTOR_VERSION, EncodingRuns, INCOMPLETE, TaskRunner, WorkerContext},
+    task_error::STORAGE_UNREACHABLE,
 };
 use tessera_media::{
     ingest::{

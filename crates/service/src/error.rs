@@ -33,7 +33,6 @@ pub enum LocalError {
     AllExcluded(PathBuf, PathBuf),
     /// The folder contains only links, apart from hidden files.
     OnlyLinks(PathBuf),
-    /// The folder contains this number of files but no picture.
     /// The folder, the number of its files, and what one of them is.
     NoPictures(PathBuf, usize, String),
     /// Serving without login was requested at an address that is not loopback.

@@ -15,9 +15,11 @@ use uuid::Uuid;
 use crate::error::LocalError;
 use tessera_files::{create_private_dir, if_exists, sync_tree, write_atomically};
 use tessera_media::ingest::{
+    archive_readers::{
+        ArchiveKind, NESTED_ARCHIVE, UnpackError, UnpackLimits, UnpackReport, unpack,
+    },
     disk_quota::DiskQuota,
     file_names::{printable_path, sanitized_path},
-    unpack::{ArchiveKind, NESTED_ARCHIVE, UnpackError, UnpackLimits, UnpackReport, unpack},
 };
 use tessera_model::{FileKind, SafeText, SkippedFile, local_files::HIDDEN};
 use tessera_store::is_storage_full;

@@ -1,6 +1,6 @@
 //! The reasons why background work ends without a result.
 
-use std::{io, path::PathBuf};
+use std::io;
 
 use parquet::errors::ParquetError;
 use zip::result::ZipError;
@@ -9,13 +9,41 @@ use tessera_files::error_name;
 use tessera_media::ingest::is_temporary;
 use tessera_store::{QueryError, StoreError, is_storage_full};
 
+pub(crate) const DISK_FULL: &str =
+    "The disk of the index is full; the work continues when there is space";
+pub(crate) const STORAGE_UNREACHABLE: &str =
+    "The object storage cannot be reached; the work continues when it can";
+
+/// Why a run leaves its task unfinished in the store.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum UnfinishedRun {
+    /// The task is run again after a pause. The reason for waiting is safe to send to clients.
+    RunAgain(&'static str),
+    /// The store is damaged, or the task is for another worker.
+    Stopped,
+}
+
+impl From<StoreError> for UnfinishedRun {
+    fn from(cause: StoreError) -> Self {
+        if cause.is_damage() || cause.is_lease_lost() {
+            return Self::Stopped;
+        }
+        Self::RunAgain(waiting_reason(&cause))
+    }
+}
+
+fn waiting_reason(cause: &StoreError) -> &'static str {
+    if cause.is_storage_full() { DISK_FULL } else { cause.public_message() }
+}
+
 #[derive(Debug)]
 pub(crate) enum TaskError {
     /// The deployment is being closed, or the task is for another worker or another run. The task stays unfinished in
     /// the store.
     Stopped,
-    /// The disk is full, or the store does not respond or is locked, so the task is run again later.
-    Postponed(StoreError),
+    /// The disk is full, or the store does not respond or is locked, so the task is run again later. The reason is
+    /// safe to send to clients.
+    Postponed(&'static str),
     /// The object storage cannot be reached, so the task is run again later, but not forever. The message is safe to
     /// send to the client.
     Unavailable(String),
@@ -41,7 +69,7 @@ impl TaskError {
     /// disk is full, the task is run again.
     pub(crate) fn in_storage(message: String, cause: &io::Error) -> Self {
         if is_storage_full(cause) {
-            return Self::Postponed(StoreError::Io(PathBuf::new(), cause.kind().into()));
+            return Self::Postponed(DISK_FULL);
         }
         if is_temporary(cause) { Self::Unavailable(message) } else { Self::Failed(message) }
     }
@@ -61,7 +89,7 @@ impl From<StoreError> for TaskError {
             return Self::Stopped;
         }
         if cause.is_storage_full() || cause.is_temporary() {
-            return Self::Postponed(cause);
+            return Self::Postponed(waiting_reason(&cause));
         }
         Self::Failed(cause.public_message().to_owned())
     }

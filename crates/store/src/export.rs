@@ -1,6 +1,6 @@
 //! Export rows, which survive restarts. Their status is `INIT`, then `IN_PROGRESS`, and finally `COMPLETED` or
-//! `FAILED`. What media items have is summarized here, too, so that an export can say beforehand what its format leaves
-//! out.
+//! `FAILED`. What media items have is summarized here, too, so that an export can say beforehand what its format
+//! omits.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -12,9 +12,9 @@ use crate::{
 use tessera_media::ingest::FileStat;
 use tessera_model::{
     Distribution,
+    text::format_day,
     vql::{ColumnValue, ExtraColumns, FileProperty, ItemValue},
 };
-use time::OffsetDateTime;
 
 /// The SQL expression for the columns of an item in a table called `media`, as JSON.
 macro_rules! extra_columns {
@@ -160,8 +160,7 @@ pub fn distributions(
             let modified_day: Option<i64> = row.get(2)?;
             let taken = day_taken(&from_json::<Vec<String>>(row, 1)?);
             let date = taken.or(modified_day.map(|day| day * MILLISECONDS_OF_DAY));
-            let date = date.and_then(|date| OffsetDateTime::from_unix_timestamp(date / 1000).ok());
-            Ok(date.map(|date| date.date().to_string()).into_iter().collect())
+            Ok(date.and_then(format_day).into_iter().collect())
         })?;
     let numbers = |property: FileProperty, column: &str| -> Result<Distribution> {
         let counts = count_values(connection, dataset, entity, &[column], |row| {

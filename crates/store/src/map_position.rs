@@ -45,7 +45,7 @@ pub fn width(connection: &Connection, dataset: DatasetId, entity: EntityType) ->
     Ok(width.unwrap_or_default())
 }
 
-/// Returns the points of some rows of a dataset in the same order. Rows without a position are left out.
+/// Returns the points of some rows of a dataset in the same order. Rows without a position are omitted.
 pub fn points_of(
     connection: &Connection,
     dataset: DatasetId,

@@ -93,7 +93,7 @@ fn stored_objects(
     Ok(stored)
 }
 
-/// Returns the objects in pictures by the rows of their pictures. A picture without objects is left out.
+/// Returns the objects in pictures by the rows of their pictures. A picture without objects is omitted.
 pub fn of_pictures(
     connection: &Connection,
     pictures: impl Iterator<Item = i64>,

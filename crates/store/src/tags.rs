@@ -609,7 +609,7 @@ fn given_to(connection: &Connection, media: &[Uuid]) -> Result<HashMap<Uuid, Use
     Ok(all)
 }
 
-/// Returns all tags of media items, also those of sidecars, and their ratings. Items without any are left out.
+/// Returns all tags of media items, also those of sidecars, and their ratings. Items without any are omitted.
 pub fn of_media(connection: &Connection, media: &[MediaId]) -> Result<HashMap<MediaId, UserTags>> {
     let sql = "SELECT media.id, media.tags, coalesce(given.tags, '[]'), coalesce(given.rating, 0),
                       require(media.intact), require(coalesce(given.intact, given.media IS NULL))

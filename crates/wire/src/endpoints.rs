@@ -128,7 +128,7 @@ endpoints! {
     UndoTags: "undo the change of tags", "dataset or change not found, or not a dataset of a local service", 1, Outcome;
     /// The positions of media items on the map of a dataset of a local service.
     Map: "read the map", LOCAL_DATASET, 3, Outcome;
-    /// Says what the format of an export leaves out. Only a local service has this endpoint.
+    /// Says what the format of an export omits. Only a local service has this endpoint.
     ExportPreview: "preview the export", LOCAL_DATASET, 3, Outcome;
     /// A GET that may create a key pair, so it has a side effect.
     Credentials: "create a key pair", "this service does not issue key pairs", 1, Outcome;
@@ -260,7 +260,7 @@ paths! {
     tags(id: DatasetId) => LOCAL_PREFIX, "/dataset/{id}/tags";
     /// The path of the map, which takes the parameters of `explore`.
     map(id: DatasetId) => LOCAL_PREFIX, "/dataset/{id}/map";
-    /// The path of the `POST` that says what the format of an export leaves out.
+    /// The path of the `POST` that says what the format of an export omits.
     export_preview(id: DatasetId) => LOCAL_PREFIX, "/dataset/{id}/export_preview";
 }
 

@@ -151,20 +151,20 @@ fn list_or_null<T, U>(items: &[T], write: impl Fn(&T) -> U) -> Option<Vec<U>> {
     (!items.is_empty()).then(|| items.iter().map(write).collect())
 }
 
-/// Reads a page. Repeated clusters and clusters without a usable identifier or picture are skipped and counted. Returns
-/// `None` if there is no `clusters` array or nothing in it is a cluster, because such a response must not look like an
-/// empty page.
+/// Reads a page. Clusters without a usable identifier or picture and repeated clusters are skipped, and counted apart.
+/// Returns `None` if there is no `clusters` array or nothing in it is a cluster, because such a response must not look
+/// like an empty page.
 pub fn read_page(page: Fields<'_>) -> Option<Page> {
     let rows = page.list("clusters")?;
     let read = |row| read_cluster(page.element("clusters", row));
-    let mut seen = HashSet::new();
-    let clusters: Vec<Cluster> =
-        rows.iter().filter_map(read).filter(|cluster| seen.insert(cluster.id)).collect();
+    let clusters: Vec<Cluster> = rows.iter().filter_map(read).collect();
     let skipped = rows.len() - clusters.len();
     let bounded = page.get("metadata").and_then(|metadata| metadata.get("bounded"));
     let is_bounded = bounded.and_then(Value::as_bool).unwrap_or(false);
     let is_readable = rows.is_empty() || !clusters.is_empty();
-    is_readable.then_some(Page { clusters, skipped, is_bounded, ..Page::default() })
+    let mut page = Page { clusters, skipped, is_bounded, ..Page::default() };
+    page.drop_repeated(&mut HashSet::new());
+    is_readable.then_some(page)
 }
 
 /// Reads a page of the members of a cluster, which is empty past the last member. Returns `None` if the response has no

@@ -35,7 +35,7 @@ pub struct ExportTaskBody {
     pub created_at: String,
 }
 
-/// What the format of an export leaves out or changes. Only a local service sends it.
+/// What the format of an export omits or changes. Only a local service sends it.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ExportPreviewBody {
     /// Number of images and frames in the export.
@@ -44,11 +44,11 @@ pub struct ExportPreviewBody {
     pub omissions: Vec<OmissionBody>,
 }
 
-/// Something that the format leaves out or changes.
+/// Something that the format omits or changes.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct OmissionBody {
     pub count: u64,
-    /// What is left out or changed, with its number.
+    /// What is omitted or changed, with its number.
     pub text: String,
 }
 
@@ -114,7 +114,7 @@ pub fn read_status(task: Fields<'_>, id: ExportTaskId) -> Option<ExportTask> {
     Some(read_task(task, id))
 }
 
-/// Reads what the format of an export leaves out or changes.
+/// Reads what the format of an export omits or changes.
 pub fn read_preview(preview: Fields<'_>) -> Option<ExportPreview> {
     let media_count = preview.needed_count("media_count");
     let omissions = preview.get("omissions").and_then(Value::as_array);

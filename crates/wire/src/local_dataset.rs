@@ -117,7 +117,7 @@ pub struct PatternsBody {
     /// Patterns of the pictures and videos that belong to the dataset, in the syntax of `.gitignore`. Empty if all do.
     #[schema(max_items = 1_000)]
     pub include: Vec<String>,
-    /// Patterns of the files and folders that are left out.
+    /// Patterns of the files and folders that are omitted.
     #[schema(max_items = 1_000)]
     pub exclude: Vec<String>,
 }

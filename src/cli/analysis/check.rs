@@ -118,8 +118,8 @@ impl CheckOptions {
             (Rule::Outliers, self.max_outliers),
             (Rule::Mislabels, self.max_mislabels),
             (Rule::Unreadable, self.max_unreadable),
-            (Rule::Captions, self.require_captions.then_some(Limit::NONE)),
-            (Rule::Labels, self.require_labels.then_some(Limit::NONE)),
+            (Rule::Captions, self.require_captions.then_some(Limit::ZERO)),
+            (Rule::Labels, self.require_labels.then_some(Limit::ZERO)),
         ];
         let at_most = |(rule, limit): (Rule, Option<Limit>)| Some(Condition::AtMost(rule, limit?));
         let pairs = self.no_leaks.chunks(2);

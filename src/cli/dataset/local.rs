@@ -254,7 +254,7 @@ async fn import(
         return Ok(complete);
     }
     let rows = grouped_with_noun(refused, "row was", "rows were");
-    context.messages.warn(format!("{rows} left out: {}", examples.join("; ")));
+    context.messages.warn(format!("{rows} omitted: {}", examples.join("; ")));
     Ok(Exit::Incomplete)
 }
 

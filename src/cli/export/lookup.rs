@@ -29,7 +29,7 @@ pub(super) struct FoundExport {
     pub dataset: DatasetId,
     pub task: ExportTaskId,
     pub job: Option<JobRecord>,
-    /// What the format leaves out or changes, if this command started the export.
+    /// What the format omits or changes, if this command started the export.
     pub omissions: Option<Vec<Omission>>,
     /// The list of originals that this command wrote, and the number of its rows.
     pub list: Option<(PathBuf, u64)>,

@@ -162,7 +162,7 @@ impl ExportStartOptions {
         Ok(())
     }
 
-    /// Reports what was not read, and what the format leaves out or changes, before the export starts. Fails if the
+    /// Reports what was not read, and what the format omits or changes, before the export starts. Fails if the
     /// service does not write the format.
     async fn omissions(
         &self,

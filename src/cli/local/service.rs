@@ -24,7 +24,10 @@ use crate::{
 use tessera_client::{AuthMethod, BaseUrl, Client, Credentials, ServiceConfig};
 use tessera_files::Guarantee;
 use tessera_media::object_storage::{ObjectStorage, StorageSettings};
-use tessera_model::{Cover, PatternLists, SkippedFile, text::grouped_with_noun};
+use tessera_model::{
+    Cover, PatternLists, SkippedFile,
+    text::{first_names, grouped_with_noun},
+};
 use tessera_picture::{Canvas, Crop, Protocol, fit_picture};
 use tessera_service::{
     AccessMode, Deployment, DeploymentSettings, FolderWatch, LocalError, ModelChoice,
@@ -348,13 +351,9 @@ fn grouped_by_reason(skipped: &[SkippedFile]) -> Vec<String> {
         groups[at].1.push(file);
     }
     let line = |(reason, files): (&SafeText, Vec<&SkippedFile>)| {
-        let examples: Vec<&str> =
-            files.iter().take(EXAMPLES).map(|skipped| skipped.file.as_str()).collect();
-        let examples = examples.join(", ");
-        match files.len() {
-            0..=EXAMPLES => format!("  {examples}: {reason}"),
-            all => format!("  {examples} and {} more: {reason}", all - EXAMPLES),
-        }
+        let examples =
+            first_names(files.iter().map(|skipped| &skipped.file), files.len(), EXAMPLES);
+        format!("  {examples}: {reason}")
     };
     groups.into_iter().map(line).collect()
 }

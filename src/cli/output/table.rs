@@ -77,7 +77,7 @@ impl Document {
         Self { list: *rows, columns, ..self }
     }
 
-    /// Leaves out the columns after the first ones.
+    /// Omits the columns after the first ones.
     pub fn with_first_columns(self, count: usize) -> Self {
         let columns = self.columns.get(..count).unwrap_or(self.columns);
         Self { columns, ..self }

@@ -65,7 +65,7 @@ fn compare_files(one: &Preview, other: &Preview, order: FileOrder) -> Ordering {
     }
 }
 
-/// What a collection is sorted by, what it stops at, and what it leaves out.
+/// What a collection is sorted by, what it stops at, and what it omits.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MediaLimits {
     /// The order of files, or `None` if the closest media items come first.
@@ -87,7 +87,7 @@ pub struct MediaCollector<'a> {
     known_files: HashSet<PathBuf>,
     /// The number of media items that were returned.
     pub returned: usize,
-    /// Whether media items were left out because of the limit.
+    /// Whether media items were omitted because of the limit.
     pub is_cut: bool,
 }
 

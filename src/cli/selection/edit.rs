@@ -316,7 +316,7 @@ pub(super) fn count_entries(count: usize) -> String {
 
 /// The error of a command that would replace a selection.
 pub fn name_taken(name: &str) -> CliError {
-    CliError::usage(format!("a selection `{name}` exists already; --force replaces it"))
+    CliError::usage(format!("a selection `{name}` already exists; --force replaces it"))
 }
 
 impl Context {

@@ -70,6 +70,7 @@ pub(crate) fn page_lines(page: &Page) -> Vec<String> {
     };
     let mut lines: Vec<String> = page.clusters.iter().flat_map(of_cluster).collect();
     lines.push(format!("{} skipped", page.skipped));
+    lines.extend((page.repeated > 0).then(|| format!("{} repeated", page.repeated)));
     lines
 }
 

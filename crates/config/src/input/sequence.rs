@@ -5,11 +5,11 @@ use std::time::Duration;
 
 /// How long the Escape key waits for the rest of a sequence. Terminals send a sequence at once, so only the line delays
 /// its bytes.
-const ESCAPE_PATIENCE: Duration = Duration::from_millis(50);
+const ESCAPE_TIMEOUT: Duration = Duration::from_millis(50);
 /// How long a sequence that has begun waits for its next byte.
-const SEQUENCE_PATIENCE: Duration = Duration::from_secs(1);
+const SEQUENCE_TIMEOUT: Duration = Duration::from_secs(1);
 /// How long pasted text waits for its next byte until the text so far is used.
-const PASTE_PATIENCE: Duration = Duration::from_millis(500);
+const PASTE_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The maximum length of a sequence. The rest of a longer sequence is dropped.
 const MAX_SEQUENCE_BYTES: usize = 256;
@@ -82,12 +82,12 @@ impl SequenceSplitter {
     }
 
     /// Returns how long to wait for the next byte before [`Self::expire`] is called. `None` if nothing is unfinished.
-    pub fn patience(&self) -> Option<Duration> {
+    pub fn timeout(&self) -> Option<Duration> {
         match self.state {
             State::Ground | State::StalledPaste => None,
-            State::Escape => Some(ESCAPE_PATIENCE),
-            State::Paste => Some(PASTE_PATIENCE),
-            _ => Some(SEQUENCE_PATIENCE),
+            State::Escape => Some(ESCAPE_TIMEOUT),
+            State::Paste => Some(PASTE_TIMEOUT),
+            _ => Some(SEQUENCE_TIMEOUT),
         }
     }
 
@@ -313,9 +313,9 @@ mod tests {
     fn pasted_text_without_an_end_is_used_and_keys_act_again() {
         let mut splitter = SequenceSplitter::default();
         assert_eq!(splitter.feed(b"\x1b[200~red van"), []);
-        assert_eq!(splitter.patience(), Some(PASTE_PATIENCE));
+        assert_eq!(splitter.timeout(), Some(PASTE_TIMEOUT));
         assert_eq!(splitter.expire(), [Sequence::Paste("red van".into())]);
-        assert_eq!(splitter.patience(), None);
+        assert_eq!(splitter.timeout(), None);
         // The rest of the text comes late.
         assert_eq!(splitter.feed(b" at night"), []);
         assert_eq!(splitter.expire(), [Sequence::Paste(" at night".into())]);
@@ -358,7 +358,7 @@ mod tests {
         fn any_bytes_are_taken_and_the_next_key_acts(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
             let mut splitter = SequenceSplitter::default();
             splitter.feed(&bytes);
-            while splitter.patience().is_some() {
+            while splitter.timeout().is_some() {
                 splitter.expire();
             }
             prop_assert_eq!(splitter.feed(b"q"), typed("q"));

@@ -153,7 +153,7 @@ pub(in crate::app) fn define_tag(app: &mut App, name: &str, definition: &TagDefi
     let text = match definition {
         TagDefinition::Create(_) => {
             if tags.contains_key(&name) {
-                return app.outbox.notify(Level::Warning, format!("the tag {name} exists already"));
+                return app.outbox.notify(Level::Warning, format!("the tag {name} already exists"));
             }
             tags.insert(name.clone(), Selection::default());
             format!("the tag {name} exists on this machine")

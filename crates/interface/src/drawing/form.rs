@@ -197,7 +197,7 @@ impl<S> FormRows<'_, S> {
 }
 
 impl<S> Painter<'_, S> {
-    /// Draws a form and its footer. If the form does not fit, its blank rows are left out first. If it still does not
+    /// Draws a form and its footer. If the form does not fit, its blank rows are omitted first. If it still does not
     /// fit, it is scrolled to the focused field.
     pub(crate) fn form(
         &mut self,

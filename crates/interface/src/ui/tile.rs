@@ -299,7 +299,7 @@ fn score_and_band(relevance: &Relevance, scale: ScoreScale) -> (String, String) 
 }
 
 /// Returns the name of a cluster: its “caption”, its video, the `# labels` of what it shows, or the name of its first
-/// file. Labels that no member of the result has are last or, if the search excludes them, left out.
+/// file. Labels that no member of the result has are last or, if the search excludes them, omitted.
 pub(super) fn subject(cluster: &Cluster, search: &Search) -> String {
     let first = cluster.previews.first();
     if let Some(caption) = cluster.caption() {

@@ -67,7 +67,7 @@ impl CompanionFinder {
     }
 }
 
-/// Returns the companions of the files in the folder `parent` of a dataset. Files without companions are left out.
+/// Returns the companions of the files in the folder `parent` of a dataset. Files without companions are omitted.
 fn companions_in(
     root: &Path,
     parent: &Path,

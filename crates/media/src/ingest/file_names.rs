@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use tessera_files::staging::{split_extension, with_suffix};
 use tessera_model::{
     SafeText,
-    local_files::{MAX_DEPTH, MAX_PATH_BYTES, is_reserved, safe_relative_path},
+    archive_paths::{MAX_DEPTH, MAX_PATH_BYTES, is_reserved, safe_relative_path},
 };
 use uuid::Uuid;
 

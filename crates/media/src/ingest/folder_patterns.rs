@@ -11,7 +11,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{OriginalFiles as _, SandboxedDir, documents::to_utf8};
+use super::{OriginalFiles as _, SandboxedDir, text_encoding::to_utf8};
 use tessera_model::{FileKind, MAX_PATTERNS, PatternLists, text::composed};
 
 /// The name of the file with the patterns. The program reads its other tables as settings of a project.

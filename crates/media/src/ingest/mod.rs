@@ -1,5 +1,7 @@
 //! Reads media from outside, within limits: folders, sidecars, uploads, archives, and frames of animations and videos.
 
+pub mod archive_readers;
+mod bounded_unpacker;
 mod companions;
 pub mod disk_quota;
 pub(crate) mod documents;
@@ -12,8 +14,7 @@ mod original_files;
 pub mod parquet_images;
 mod scan;
 pub mod sidecar;
-pub mod unpack;
-mod unpacker;
+pub(crate) mod text_encoding;
 mod unrecognized;
 pub mod video;
 mod video_program;

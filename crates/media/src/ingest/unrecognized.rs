@@ -76,7 +76,7 @@ fn reason(path: &Path, head: &[u8]) -> String {
     if is_wider_face(head) {
         return WIDER_FACE.to_owned();
     }
-    let unused = sidecar::unused_sidecar(path).map(str::to_owned);
+    let unused = sidecar::unused_sidecar_text(path).map(str::to_owned);
     unused.unwrap_or_else(|| format!("not a picture or video: {}", form(head)))
 }
 

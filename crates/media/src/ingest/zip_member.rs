@@ -9,7 +9,7 @@ use zip::{CompressionMethod, ZipReadOptions, read::ZipFileEntry};
 
 use super::{
     SourceFile,
-    unpacker::{MemberError, damage_reason},
+    bounded_unpacker::{MemberError, damage_reason},
 };
 
 /// The file with the members of an archive.

@@ -9,8 +9,8 @@ use std::{
 };
 
 use crate::ingest::{
-    documents::to_utf8,
     sidecar::{csv_names, file_column},
+    text_encoding::to_utf8,
 };
 use tessera_parquet::ParquetFile;
 use tokio::io::AsyncWriteExt as _;

@@ -194,3 +194,32 @@ fn require_condition(filter: &Filter) -> Result<(), InvalidField> {
         _ => Ok(()),
     }
 }
+
+/// A finite number, which is stored as an integer that sorts like the number.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Number(i64);
+
+impl Number {
+    pub fn new(value: f64) -> Result<Self, InvalidField> {
+        if !value.is_finite() {
+            return Err(InvalidField::new("value", "must be a finite number"));
+        }
+        // Adding 0.0 turns -0.0, which has different bits, into 0.0.
+        Ok(Self(flip_negative((value + 0.0).to_bits().cast_signed())))
+    }
+
+    pub fn value(self) -> f64 {
+        f64::from_bits(flip_negative(self.0).cast_unsigned())
+    }
+}
+
+/// Flips the bits of negative numbers except the sign, because larger bits are smaller negative numbers.
+fn flip_negative(bits: i64) -> i64 {
+    bits ^ ((bits >> 63).cast_unsigned() >> 1).cast_signed()
+}
+
+impl fmt::Debug for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.value().fmt(f)
+    }
+}

@@ -46,7 +46,7 @@ pub struct Header {
     /// The position at which the entropy-coded data of the first scan start.
     pub scan_start: usize,
     /// Whether the scaled decoder supports the file: one sequential scan of 8 bits.
-    pub is_baseline: bool,
+    pub supports_scaled_decoding: bool,
     /// Whether the layout is one of those that nearly all encoders write: progressive or with one scan, with sampling
     /// factors that are powers of two, with no component that has more samples than the first one, with at most two
     /// different heights of components, and with markers that agree on the colors.
@@ -115,17 +115,17 @@ impl Header {
     }
 
     /// Returns the color space of three components by the rules of `libjpeg`, which all programs follow: a JFIF marker
-    /// counts more than an Adobe marker, and that more than the names of the components.
+    /// takes precedence over an Adobe marker, which takes precedence over the component identifiers.
     pub fn color_space(&self) -> ColorSpace {
         match self.adobe_transform {
             _ if self.has_jfif => ColorSpace::YCbCr,
             Some(0) => ColorSpace::Rgb,
-            None if self.has_rgb_names() => ColorSpace::Rgb,
+            None if self.has_rgb_ids() => ColorSpace::Rgb,
             _ => ColorSpace::YCbCr,
         }
     }
 
-    fn has_rgb_names(&self) -> bool {
+    fn has_rgb_ids(&self) -> bool {
         self.components.iter().map(|component| component.id).eq(*b"RGB")
     }
 
@@ -138,7 +138,7 @@ impl Header {
     fn has_contradicting_markers(&self) -> bool {
         match self.components.len() {
             3 => {
-                let is_rgb = self.adobe_transform == Some(0) || self.has_rgb_names();
+                let is_rgb = self.adobe_transform == Some(0) || self.has_rgb_ids();
                 is_rgb != (self.color_space() == ColorSpace::Rgb)
             }
             4 => self.is_ycck() && self.adobe_transform != Some(2),
@@ -146,11 +146,11 @@ impl Header {
         }
     }
 
-    /// Whether components have equal names. Decoders then take the components of a scan in their order.
-    pub fn has_equal_names(&self) -> bool {
-        let mut names: Vec<u8> = self.components.iter().map(|component| component.id).collect();
-        names.sort_unstable();
-        names.array_windows().any(|[one, next]| one == next)
+    /// Whether components have the same identifier. Decoders then take the components of a scan in their order.
+    pub fn has_duplicate_ids(&self) -> bool {
+        let mut ids: Vec<u8> = self.components.iter().map(|component| component.id).collect();
+        ids.sort_unstable();
+        ids.array_windows().any(|[one, next]| one == next)
     }
 
     /// Whether the file relies on the tables of the standard, like the frames of Motion JPEG.
@@ -234,7 +234,8 @@ impl Header {
             only.sampling = (1, 1);
         }
         self.frame_marker = marker;
-        self.is_baseline = matches!(marker, 0xC0 | 0xC1) && self.has_integral_sampling();
+        self.supports_scaled_decoding =
+            matches!(marker, 0xC0 | 0xC1) && self.has_integral_sampling();
         Ok(())
     }
 
@@ -257,11 +258,12 @@ impl Header {
         let is_interleaved = count == self.components.len();
         self.has_common_layout &= is_interleaved || self.is_progressive();
         self.has_common_layout &= !self.has_contradicting_markers();
-        self.is_baseline &= is_interleaved && body.get(1 + 2 * count..) == Some(&[0, 63, 0]);
+        self.supports_scaled_decoding &=
+            is_interleaved && body.get(1 + 2 * count..) == Some(&[0, 63, 0]);
         for (index, &[id, tables]) in body[1..].as_chunks().0.iter().take(count).enumerate() {
             let is_named = |component: &Component| component.id == id;
             let is_in_order = self.components.get(index).is_some_and(is_named);
-            self.is_baseline &= is_in_order;
+            self.supports_scaled_decoding &= is_in_order;
             let found =
                 if is_in_order { Some(index) } else { self.components.iter().position(is_named) };
             if let Some(component) = found.and_then(|index| self.components.get_mut(index)) {
@@ -318,8 +320,8 @@ impl Header {
     }
 }
 
-/// The most segments that are read of a JPEG inside another file, because a hostile file can claim the same bytes for
-/// many pictures.
+/// The maximum number of segments that are read from a JPEG inside another file, because a hostile file can claim the
+/// same bytes for many pictures.
 pub const MAX_SEGMENTS: usize = 1000;
 
 /// Returns the markers and bodies of all segments before the first scan, up to the first damaged segment.
@@ -332,7 +334,7 @@ pub fn segments_before_scan(bytes: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     })
 }
 
-/// The largest number of bytes that may stand between two segments. Some programs leave a few there.
+/// The largest number of bytes that may be between two segments. Some programs leave a few there.
 const MAX_STRAY_BYTES: usize = 64;
 
 /// Reads the segment at `at`. Returns its marker, its body, and the position of the next segment.

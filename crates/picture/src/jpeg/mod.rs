@@ -114,15 +114,15 @@ impl<'a> Jpeg<'a> {
     /// file already has all of this.
     pub fn completed(&self) -> Option<Vec<u8>> {
         let lacks_tables = self.header.lacks_huffman_tables();
-        let has_equal_names = self.header.has_equal_names();
+        let has_duplicate_ids = self.header.has_duplicate_ids();
         let late_height = late_height(self.bytes, self.header.scan_start);
-        if !lacks_tables && !has_equal_names && late_height.is_none() {
+        if !lacks_tables && !has_duplicate_ids && late_height.is_none() {
             return None;
         }
         let mut file = self.bytes.to_vec();
         file.drain(late_height.map_or(0..0, |(segment, _)| segment));
         let rename = |entries: &mut [u8], size, count: u8| {
-            let entries = entries.chunks_mut(size).filter(|_| has_equal_names);
+            let entries = entries.chunks_mut(size).filter(|_| has_duplicate_ids);
             (1..=count).zip(entries).for_each(|(id, entry)| entry[0] = id);
         };
         let mut at = 2;
@@ -160,14 +160,15 @@ impl<'a> Jpeg<'a> {
     /// Refuses a picture that is too large. Phones make baseline files with more pixels than other pictures may have,
     /// and these can be decoded at a reduced size.
     pub fn check_size(&self) -> Result<(), DecodeError> {
-        let limit = if self.header.is_baseline { MAX_REDUCED_PIXELS } else { MAX_PIXELS };
+        let limit =
+            if self.header.supports_scaled_decoding { MAX_REDUCED_PIXELS } else { MAX_PIXELS };
         check_size_up_to(limit, self.size())
     }
 
     /// Returns the smallest scale with at least `min_side` pixels on the shorter side, if the size of the picture allows
     /// it. Returns `None` if that is the full size, or if the scaled decoder does not support the file.
     pub fn scale(&self, min_side: u32) -> Option<JpegScale> {
-        if !self.header.is_baseline {
+        if !self.header.supports_scaled_decoding {
             return None;
         }
         let shorter = u32::from(self.header.width.min(self.header.height));
@@ -202,7 +203,7 @@ impl<'a> Jpeg<'a> {
     pub fn check_complete(&self) -> Result<(), DecodeError> {
         if has_end_marker(self.bytes, self.header.scan_start)? {
             Ok(())
-        } else if self.header.is_baseline {
+        } else if self.header.supports_scaled_decoding {
             // Some cameras omit the end marker. Only decoding shows then whether pixels are missing.
             Ok(scan::decode::<1>(self.bytes, &self.header).map(|_| ())?)
         } else if self.has_all_scans() {

@@ -25,8 +25,10 @@ impl Jpeg<'_> {
     /// Returns the file with complete data between all of its restart markers, if data is damaged or missing. What is
     /// missing becomes plain. Returns `None` if the file is intact, or cannot be repaired.
     pub fn repaired(&self) -> Option<Vec<u8>> {
-        let is_intact =
-            || self.header.is_baseline && scan::decode::<1>(self.bytes, &self.header).is_ok();
+        let is_intact = || {
+            self.header.supports_scaled_decoding
+                && scan::decode::<1>(self.bytes, &self.header).is_ok()
+        };
         if self.header.restart_interval == 0 || is_intact() {
             return None;
         }

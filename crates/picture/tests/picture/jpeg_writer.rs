@@ -218,7 +218,7 @@ struct Scan {
     components: Vec<usize>,
     /// The first and last coefficient.
     band: (usize, usize),
-    /// The number of low bits that earlier scans left out, and that this scan leaves out.
+    /// The number of low bits that earlier scans omitted, and that this scan omits.
     bits: (u8, u8),
 }
 

@@ -35,7 +35,7 @@ fn rows(index: &CaptionIndex, text: &str) -> Vec<i64> {
     index.search(&query(text)).into_iter().map(|(row, _)| row / 3).collect()
 }
 
-/// Returns letters, digits and combining marks. Latin letters are left out that `SQLite` does not spell out, or of which
+/// Returns letters, digits and combining marks. Latin letters are omitted that `SQLite` does not spell out, or of which
 /// it does not know that they have two diacritics.
 fn characters() -> impl Strategy<Value = char> {
     let scripts = [0x20..0x530, 0x300..0x370, 0x900..0x970];

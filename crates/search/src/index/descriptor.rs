@@ -109,7 +109,7 @@ impl OpponentChannels {
         let yellow_blue = soft_pool(&self.yellow_blue, SQUARE_SIDE, LAYOUT_CELLS);
         [lightness, red_green, yellow_blue]
             .iter()
-            .flat_map(|plane| fold_mirror(plane, LAYOUT_CELLS, 1))
+            .flat_map(|channel| fold_mirror(channel, LAYOUT_CELLS, 1))
             .collect()
     }
 

@@ -188,10 +188,10 @@ static POINT_PAIRS: LazyLock<Vec<PointPair>> = LazyLock::new(|| {
 
 /// Computes the descriptor of a corner that is at least [`PATCH_RADIUS`] from the border.
 #[inline(always)]
-fn binary_descriptor(plane: &Channel, x: usize, y: usize) -> u128 {
-    let center = (y * plane.width + x) as isize;
+fn binary_descriptor(channel: &Channel, x: usize, y: usize) -> u128 {
+    let center = (y * channel.width + x) as isize;
     let at = |(right, down): (i32, i32)| {
-        plane.values[(center + down as isize * plane.width as isize + right as isize) as usize]
+        channel.values[(center + down as isize * channel.width as isize + right as isize) as usize]
     };
     POINT_PAIRS.iter().fold(0, |word, &[a, b]| word << 1 | u128::from(at(a) < at(b)))
 }
@@ -210,8 +210,8 @@ type Peak = (f32, (usize, usize));
 /// are points that can be found again in an edited copy. Corners are ordered by the distance to the nearest stronger
 /// corner (adaptive non-maximum suppression), so that they are spread over the image.
 #[inline(always)]
-pub fn detect_corners(plane: &Channel, margin: usize, limit: usize) -> Vec<(usize, usize)> {
-    let strengths = corner_strengths(plane);
+pub fn detect_corners(channel: &Channel, margin: usize, limit: usize) -> Vec<(usize, usize)> {
+    let strengths = corner_strengths(channel);
     let mut peaks = local_maxima(&strengths, margin);
     let stronger_first = |a: &Peak, b: &Peak| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
     if peaks.len() > limit * 8 {
@@ -238,16 +238,17 @@ pub fn detect_corners(plane: &Channel, margin: usize, limit: usize) -> Vec<(usiz
 }
 
 #[inline(always)]
-fn corner_strengths(plane: &Channel) -> Channel {
-    let width = plane.width;
-    let mut products = [(); 3].map(|()| vec![0.0; plane.values.len()]);
+fn corner_strengths(channel: &Channel) -> Channel {
+    let width = channel.width;
+    let mut products = [(); 3].map(|()| vec![0.0; channel.values.len()]);
     let inner = width.saturating_sub(2);
-    for y in 1..plane.height().saturating_sub(1) {
+    for y in 1..channel.height().saturating_sub(1) {
         let first = y * width + 1;
-        let line = |from: usize| &plane.values[from..][..inner];
+        let line = |from: usize| &channel.values[from..][..inner];
         let (left, right) = (line(first - 1), line(first + 1));
         let (above, below) = (line(first - width), line(first + width));
-        let [across, down, both] = products.each_mut().map(|plane| &mut plane[first..][..inner]);
+        let [across, down, both] =
+            products.each_mut().map(|channel| &mut channel[first..][..inner]);
         for x in 0..inner {
             let (dx, dy) = (right[x] - left[x], below[x] - above[x]);
             (across[x], down[x], both[x]) = (dx * dx, dy * dy, dx * dy);

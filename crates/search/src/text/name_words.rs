@@ -75,7 +75,7 @@ impl NameQuery {
         let stem = stem(text.trim());
         let is_described = |stem: &str| !content_stems(&split_words(stem), language).is_empty();
         let mut words = match stem.filter(|stem| !is_described(stem)) {
-            // All words of the file are left out of queries, so that they have to be found together.
+            // All words of the file are omitted from queries, so that they have to be found together.
             Some(stem) => vec![stemmed_text(&split_words(stem), language)],
             None => content_stems(&split_words(text), language),
         };

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::task_error::TaskError;
 use serde_json::{Value, json};
-use tessera_model::annotation::{Mask, round_pixels};
+use tessera_model::{Mask, annotation::round_pixels};
 use tessera_store::{export::ExportEntry, now_micros};
 use tessera_wire::{export::column, fields::format_iso8601};
 use zip::write::SimpleFileOptions;
@@ -136,7 +136,7 @@ fn image(row: &MetadataRow) -> Value {
     })
 }
 
-fn annotation(object: &ExportEntry, keypoint_numbers: usize) -> Value {
+fn annotation(object: &ExportEntry, keypoint_values: usize) -> Value {
     let details = &object.annotation;
     let sides = bounding_box(&object.media).unwrap_or_default().map(round_pixels);
     let area = match &details.mask {
@@ -156,9 +156,9 @@ fn annotation(object: &ExportEntry, keypoint_numbers: usize) -> Value {
         _ if details.polygons.is_empty() => {}
         _ => annotation["segmentation"] = json!(details.polygons),
     }
-    if keypoint_numbers > 0 {
+    if keypoint_values > 0 {
         let mut keypoints = details.keypoints.clone();
-        keypoints.resize(keypoint_numbers, 0.0);
+        keypoints.resize(keypoint_values, 0.0);
         let labeled = keypoints.iter().skip(2).step_by(KEYPOINT).filter(|&&it| it > 0.0).count();
         annotation["keypoints"] = keypoints.into();
         annotation["num_keypoints"] = labeled.into();

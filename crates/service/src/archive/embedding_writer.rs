@@ -126,7 +126,7 @@ impl NewFile {
         let path = target.display();
         if target.symlink_metadata().is_ok() {
             return Err(format!(
-                "{path} exists already, and nothing is overwritten; give another name"
+                "{path} already exists, and nothing is overwritten; give another name"
             ));
         }
         let temporary = tessera_files::shared_temporary(target)

@@ -1,4 +1,4 @@
-//! Says what a format leaves out or changes of the media that an export would contain, before the export starts. Change
+//! Says what a format omits or changes of the media that an export would contain, before the export starts. Change
 //! `OMISSIONS` when a format learns to carry more.
 
 use std::collections::HashSet;
@@ -20,14 +20,14 @@ const WITHOUT_MASKS: &[ExportFormat] = &[Yolo, YoloSegment, YoloPose, Voc, Csv];
 type Rule = (&'static str, &'static [ExportFormat], fn(&MediaContent) -> bool);
 
 const OMISSIONS: [Rule; 19] = [
-    ("captions left out", OBJECTS_ONLY, |it| it.has_caption),
+    ("captions omitted", OBJECTS_ONLY, |it| it.has_caption),
     ("images without their labels", WITHOUT_LABELS, |it| it.has_labels),
     ("images without their user tags", WITHOUT_LABELS, |it| it.label.is_none() && it.has_tags),
     ("images without your ratings", WITHOUT_LABELS, |it| it.label.is_none() && it.rating > 0),
     ("objects without their user tags", WITHOUT_LABELS, |it| it.label.is_some() && it.has_tags),
     ("objects without your ratings", WITHOUT_LABELS, |it| it.label.is_some() && it.rating > 0),
     ("images without your own columns", WITHOUT_LABELS, |it| it.extra_columns > 0),
-    ("scores left out", OBJECTS_ONLY, |it| it.annotation.score.is_some()),
+    ("scores omitted", OBJECTS_ONLY, |it| it.annotation.score.is_some()),
     ("objects without their polygons", &[Yolo, YoloPose, Voc, Csv], has_polygons),
     ("objects whose polygons are joined into one", &[YoloSegment], |it| {
         it.annotation.polygons.len() > 1
@@ -35,8 +35,8 @@ const OMISSIONS: [Rule; 19] = [
     ("objects written as rectangles, because they have no polygons", &[YoloSegment], |it| {
         it.label.is_some() && !has_polygons(it)
     }),
-    ("masks left out", WITHOUT_MASKS, has_mask),
-    ("masks left out beside polygons", &[Coco], |it| has_mask(it) && has_polygons(it)),
+    ("masks omitted", WITHOUT_MASKS, has_mask),
+    ("masks omitted beside polygons", &[Coco], |it| has_mask(it) && has_polygons(it)),
     ("objects without their keypoints", &[Yolo, YoloSegment, Voc, Csv], has_keypoints),
     ("objects with keypoints that are not labeled, because they have none", &[YoloPose], |it| {
         it.label.is_some() && !has_keypoints(it)
@@ -65,7 +65,7 @@ fn has_keypoints(item: &MediaContent) -> bool {
     !item.annotation.keypoints.is_empty()
 }
 
-/// Counts what a format leaves out or changes.
+/// Counts what a format omits or changes.
 pub(crate) struct PreviewBuilder {
     format: ExportFormat,
     /// The names of the images in the archive, if it has images.
@@ -74,7 +74,7 @@ pub(crate) struct PreviewBuilder {
     renamed: u64,
     has_objects: bool,
     omitted: [u64; OMISSIONS.len()],
-    keypoint_numbers: HashSet<usize>,
+    keypoint_values: HashSet<usize>,
 }
 
 impl PreviewBuilder {
@@ -86,7 +86,7 @@ impl PreviewBuilder {
             renamed: 0,
             has_objects: false,
             omitted: [0; OMISSIONS.len()],
-            keypoint_numbers: HashSet::new(),
+            keypoint_values: HashSet::new(),
         }
     }
 
@@ -97,7 +97,7 @@ impl PreviewBuilder {
         if item.label.is_some() {
             self.has_objects = true;
             let keypoints = item.annotation.keypoints.len();
-            self.keypoint_numbers.extend(Some(keypoints).filter(|&numbers| numbers > 0));
+            self.keypoint_values.extend(Some(keypoints).filter(|&values| values > 0));
             return;
         }
         self.media_count += 1;
@@ -111,7 +111,7 @@ impl PreviewBuilder {
             count,
             text: SafeText::detail(&format!("{what}: {}", group_digits(count))),
         };
-        let kinds = self.keypoint_numbers.len() as u64;
+        let kinds = self.keypoint_values.len() as u64;
         let is_filled = matches!(self.format, YoloPose | Coco) && kinds > 1;
         let is_yolo = matches!(self.format, Yolo | YoloSegment | YoloPose);
         let in_one_set = if is_yolo { self.media_count } else { 0 };

@@ -18,7 +18,11 @@ use tessera_media::ingest::{
     OriginalFiles, SourceFile, is_refused, is_unavailable, parquet_images::containing_file,
     read_error_name,
 };
-use tessera_model::{DatasetId, SafeText, text::count_with_noun, vql::IssueKind};
+use tessera_model::{
+    DatasetId, SafeText,
+    text::{count_with_noun, first_names},
+    vql::IssueKind,
+};
 use tessera_retrieval::{issues, stored_pictures::StoredPictures};
 use tessera_store::{
     Connection, Store, StoreError,
@@ -351,10 +355,10 @@ impl MissingPictures {
         let mut parts = Vec::new();
         if !self.unreadable.is_empty() {
             parts.push(format!(
-                "{} could not be read and {} left out: {}",
+                "{} could not be read and {} omitted: {}",
                 count_with_noun(self.unreadable.len() as u64, "picture", "pictures"),
                 if self.unreadable.len() == 1 { "was" } else { "were" },
-                first_names(&self.unreadable)
+                sorted_names(&self.unreadable)
             ));
         }
         parts.extend(self.folders.iter().map(|folder| {
@@ -364,9 +368,9 @@ impl MissingPictures {
         if !self.changed.is_empty() {
             let count = count_with_noun(self.changed.len() as u64, "picture", "pictures");
             parts.push(format!(
-                "{count} changed after indexing and {} left out: {}. Rescan the dataset, and export again",
+                "{count} changed after indexing and {} omitted: {}. Rescan the dataset, and export again",
                 if self.changed.len() == 1 { "was" } else { "were" },
-                first_names(&self.changed)
+                sorted_names(&self.changed)
             ));
         }
         if self.removed > 0 {
@@ -383,14 +387,9 @@ impl MissingPictures {
 
 /// Returns the first names of some pictures in their order, separated by commas. Rows have the order in which the
 /// pictures were indexed, which differs between indexes of one folder.
-fn first_names(pictures: &BTreeMap<i64, MediaRecord>) -> String {
+fn sorted_names(pictures: &BTreeMap<i64, MediaRecord>) -> String {
     let mut names: Vec<String> =
         pictures.values().map(|media| SafeText::name(&media.file_path()).to_string()).collect();
     names.sort_unstable();
-    names.truncate(MAX_NAMED);
-    let further = pictures.len().saturating_sub(MAX_NAMED);
-    if further > 0 {
-        names.push(format!("and {further} more"));
-    }
-    names.join(", ")
+    first_names(&names, names.len(), MAX_NAMED)
 }

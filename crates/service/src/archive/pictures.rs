@@ -12,7 +12,7 @@ use crate::task_error::TaskError;
 use tessera_media::ingest::{SourceFile, is_source_failure};
 use tessera_model::{
     ExportFormat::{self, Voc, WebDataset, Yolo, YoloPose, YoloSegment},
-    local_files::{MAX_NAME_BYTES, safe_file_name},
+    archive_paths::{MAX_NAME_BYTES, safe_file_name},
     search_form,
 };
 use tessera_retrieval::stored_pictures::TASK_LIMIT;

@@ -20,11 +20,11 @@ pub(super) fn write_yolo(
     let options = SimpleFileOptions::default();
     let categories = Categories::of(content)?;
     let format = content.export.spec.format;
-    let mut keypoint_numbers = 0;
+    let mut keypoint_values = 0;
     if format == ExportFormat::YoloPose {
         for_each_row(content, missing, |row| {
-            let numbers = row.objects.iter().map(|object| object.annotation.keypoints.len());
-            keypoint_numbers = numbers.max().unwrap_or_default().max(keypoint_numbers);
+            let values = row.objects.iter().map(|object| object.annotation.keypoints.len());
+            keypoint_values = values.max().unwrap_or_default().max(keypoint_values);
             Ok(())
         })?;
     }
@@ -34,8 +34,8 @@ pub(super) fn write_yolo(
         let mut text = String::new();
         for object in &row.objects {
             let class = categories.number(object_label(&object.media));
-            let numbers = numbers(format, &object.media, &object.annotation, keypoint_numbers);
-            push_line(&mut text, class, &numbers);
+            let values = line_values(format, &object.media, &object.annotation, keypoint_values);
+            push_line(&mut text, class, &values);
         }
         zip.start_file(format!("labels/{stem}.txt"), options)?;
         zip.write_all(text.as_bytes()).map_err(TaskError::archive)
@@ -45,7 +45,7 @@ pub(super) fn write_yolo(
         return Ok(());
     }
     zip.start_file("data.yaml", options)?;
-    write_data_yaml(zip, categories.labels(), keypoint_numbers / 3).map_err(TaskError::archive)
+    write_data_yaml(zip, categories.labels(), keypoint_values / 3).map_err(TaskError::archive)
 }
 
 /// Describes the dataset. The pictures are not divided into sets, so both sets are all pictures.
@@ -72,13 +72,13 @@ fn yaml_string(text: &str) -> String {
     serde_json::Value::from(text).to_string().chars().map(escaped).collect()
 }
 
-/// Returns the numbers after the class, as fractions of the picture: a box, the outline of the object, or a box and
+/// Returns the values after the class, as fractions of the picture: a box, the outline of the object, or a box and
 /// keypoints. An object without an outline has the corners of its box.
-fn numbers(
+fn line_values(
     format: ExportFormat,
     media: &MediaRecord,
     annotation: &Annotation,
-    keypoint_numbers: usize,
+    keypoint_values: usize,
 ) -> Vec<f64> {
     let (width, height) = (f64::from(media.width.max(1)), f64::from(media.height.max(1)));
     let region = media.region.unwrap_or(Region::WHOLE);
@@ -90,7 +90,7 @@ fn numbers(
             joined.unwrap_or_else(|| corners(region)).into_iter().map(clipped).collect()
         }
         ExportFormat::YoloPose => {
-            keypoints.resize(keypoint_numbers, 0.0);
+            keypoints.resize(keypoint_values, 0.0);
             for [x, y, _] in keypoints.as_chunks_mut().0 {
                 (*x, *y) = (clipped(*x), clipped(*y));
             }

@@ -24,9 +24,9 @@ use tessera_files::{
 };
 use tessera_media::{
     ingest::{
+        archive_readers::ArchiveKind,
         disk_quota::{DiskQuota, SpaceClaim},
         file_names::sanitized_path,
-        unpack::ArchiveKind,
     },
     object_storage::RoleArn,
 };

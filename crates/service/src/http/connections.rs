@@ -35,7 +35,7 @@ use tessera_store::lock;
 /// The interval at which a client that waits for a slot checks whether another client can be evicted.
 const EVICTION_INTERVAL: Duration = Duration::from_millis(20);
 /// At most one of this many members of a group is evicted at a time.
-const EVICTED_AT_A_TIME: usize = 16;
+const EVICTION_DIVISOR: usize = 16;
 const BUSY: &str = "Too many requests are running; try again in a moment";
 
 pub(crate) struct ConnectionSlots {
@@ -147,7 +147,7 @@ impl ConnectionSlots {
             })
             .collect();
         evictable.sort_by_key(|(connected, since, _)| (*connected, *since));
-        let count = self.limits.group_sizes()[group as usize].div_ceil(EVICTED_AT_A_TIME);
+        let count = self.limits.group_sizes()[group as usize].div_ceil(EVICTION_DIVISOR);
         for (number, (_, since, monitor)) in evictable.iter().take(count).enumerate() {
             if number == 0 || *since <= now {
                 monitor.evict();

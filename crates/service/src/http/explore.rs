@@ -1,7 +1,6 @@
 //! `GET explore/{id}`: the clusters of a dataset, largest first, or the clusters that match a query. The parameters
 //! that select and rank are read here, for exports as well.
 
-use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::prelude::*;
@@ -12,6 +11,7 @@ use super::{
 use crate::usecase::{ClusterPage, RequestedAnchor, ScoredCluster, SearchParams};
 use tessera_model::{
     Filter, MediaId, TagId, UserTags,
+    text::format_day,
     vql::{Fraction, LabelRule},
 };
 use tessera_store::cluster::{ClusterRecord, StoredPreview};
@@ -142,19 +142,12 @@ pub(crate) fn preview_body(preview: StoredPreview, links: &SignedLinks) -> Previ
         width: Some(preview.width),
         height: Some(preview.height),
         bytes: Some(preview.size),
-        date: preview.date.and_then(day),
+        date: preview.date.and_then(format_day),
         camera: preview.camera,
         columns: write_columns(
             preview.extra_columns.iter().map(|(name, value)| (name.as_str(), value)),
         ),
     }
-}
-
-/// Writes the day of a time in milliseconds since 1970.
-fn day(milliseconds: i64) -> Option<String> {
-    Some(
-        OffsetDateTime::from_unix_timestamp(milliseconds.div_euclid(1000)).ok()?.date().to_string(),
-    )
 }
 
 /// Reads the parameters of a search with the order of its result, which is an addition of this service.

@@ -147,7 +147,7 @@ pub(crate) async fn cancel_indexing(
     Ok(Json(state.spawn_blocking(cancel).await?))
 }
 
-/// Says what the format of an export leaves out or changes, without starting it. A body selects media as in an export
+/// Says what the format of an export omits or changes, without starting it. A body selects media as in an export
 /// of a selection. Without a body, the whole dataset is previewed.
 #[utoipa::path(
     post,
@@ -155,7 +155,7 @@ pub(crate) async fn cancel_indexing(
     params(DatasetPath, PreviewParams, RestParams),
     request_body(content = ref("#/components/schemas/MediaSelection"), content_type = "application/json"),
     responses(
-        (status = 200, description = "What is left out or changed", body = ExportPreviewBody),
+        (status = 200, description = "What is omitted or changed", body = ExportPreviewBody),
         JsonErrors,
         StatusErrors,
         ExportErrors,

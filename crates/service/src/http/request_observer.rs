@@ -143,7 +143,7 @@ pub(crate) fn request_id(headers: &HeaderMap) -> String {
     given.map_or_else(|| Uuid::new_v4().simple().to_string(), str::to_owned)
 }
 
-/// Returns the addresses in `X-Forwarded-For`, without their ports. Entries that are not addresses are left out.
+/// Returns the addresses in `X-Forwarded-For`, without their ports. Entries that are not addresses are omitted.
 pub(crate) fn forwarded_for(headers: &HeaderMap) -> Vec<IpAddr> {
     let values = headers.get_all(FORWARDED_FOR).iter();
     let names = values.flat_map(|value| value.to_str().unwrap_or_default().split(','));

@@ -3,10 +3,8 @@
 
 use std::{
     collections::HashMap,
-    io::ErrorKind,
     ops::Deref,
     panic::{AssertUnwindSafe, catch_unwind},
-    path::PathBuf,
     sync::{
         Arc, Mutex, Weak,
         atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering},
@@ -20,9 +18,9 @@ use crate::{
     originals::{Originals, is_of_process},
     settings::{DeploymentSettings, InjectedFailure},
     tag_file::TagWriter,
-    task_error::TaskError,
+    task_error::{DISK_FULL, STORAGE_UNREACHABLE, TaskError, UnfinishedRun},
 };
-use tessera_media::ingest::{OriginalFiles, is_temporary, read_error_name};
+use tessera_media::ingest::{OriginalFiles, read_error_name};
 use tessera_model::DatasetId;
 use tessera_retrieval::{IndexCache, Models};
 use tessera_store::{
@@ -89,27 +87,23 @@ impl WorkerContext {
         &self,
         next: impl Fn(&Transaction) -> Result<Option<(LeasedTask, T)>, QueryError>,
         find: impl Fn(&Transaction, &T) -> Result<Option<T>, QueryError>,
-        run: impl Fn(&TaskContext, &T) -> Result<(), StoreError>,
+        run: impl Fn(&TaskContext, &T) -> Result<(), UnfinishedRun>,
     ) -> bool {
-        let taken = self.until_stored(|| self.take_next(&next, &find));
-        let Some(Some((lease, found))) = taken else { return false };
-        let mut last = lease.clone();
-        let mut first = Some(lease);
-        let storage_reruns = Arc::default();
-        let context = |lease| self.context(lease, &storage_reruns);
+        let taken = self.until_stored(|| Ok(self.take_next(&next, &find)?));
+        let Some((mut lease, mut task)) = taken.flatten() else { return false };
+        let (mut is_taken, storage_reruns) = (true, Arc::default());
         self.until_stored(|| {
-            let ran = if let Some(lease) = first.take() {
-                run(&context(lease), &found)
-            } else {
-                let again = self.take_again(&last, |tx| find(tx, &found))?;
-                let Some((lease, found)) = again else { return Ok(()) };
-                last = lease.clone();
-                run(&context(lease), &found)
-            };
+            if !is_taken {
+                let again = self.take_again(&lease, |tx| find(tx, &task))?;
+                let Some(again) = again else { return Ok(()) };
+                (lease, task) = again;
+            }
+            is_taken = false;
+            let ran = run(&self.context(lease.clone(), &storage_reruns), &task);
             if ran.is_err() && self.store.is_on_server() {
                 // Another machine may have the space or the connection that this one lacks. If the lease cannot be
                 // released, it expires.
-                let _ = self.store.write_rows(|tx| lease::release(tx, &last));
+                let _ = self.store.write_rows(|tx| lease::release(tx, &lease));
             }
             ran
         });
@@ -207,17 +201,17 @@ impl WorkerContext {
     /// Runs a task until the store could record its end, which a full disk, a server that does not respond, or object
     /// storage that cannot be reached may prevent. Each run resumes the previous one. Returns `None` if the worker was
     /// stopped, the store is damaged, or the task is for another worker. The task then stays unfinished.
-    fn until_stored<T>(&self, mut task: impl FnMut() -> Result<T, StoreError>) -> Option<T> {
+    fn until_stored<T>(&self, mut task: impl FnMut() -> Result<T, UnfinishedRun>) -> Option<T> {
         let (mut pause, longest) = PAUSE_STEPS;
         loop {
             let outcome = task();
-            let ends = |error: &StoreError| error.is_damage() || error.is_lease_lost();
-            let waiting = outcome.as_ref().err().filter(|error| !ends(error));
-            self.running.set_waiting(thread::current().id(), waiting.map(waiting_reason));
-            match outcome {
-                Ok(value) => return Some(value),
-                Err(error) if ends(&error) => return None,
-                Err(_) => {}
+            let waiting = match outcome {
+                Err(UnfinishedRun::RunAgain(reason)) => Some(reason),
+                _ => None,
+            };
+            self.running.set_waiting(thread::current().id(), waiting);
+            if waiting.is_none() {
+                return outcome.ok();
             }
             for _ in 0..pause {
                 if self.is_stopped() {
@@ -321,20 +315,19 @@ impl TaskContext {
         &self,
         cause: TaskError,
         fail: impl FnOnce(&Transaction, &str) -> Result<(), QueryError>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<(), UnfinishedRun> {
         match cause {
-            TaskError::Stopped => self.release(),
-            TaskError::Postponed(cause) => Err(cause),
+            TaskError::Stopped => Ok(self.release()?),
+            TaskError::Postponed(reason) => Err(UnfinishedRun::RunAgain(reason)),
             _ if self.rerun_reason(&cause).is_some() && self.is_rerun_for_storage() => {
                 self.storage_reruns.fetch_add(1, Ordering::Relaxed);
                 let is_full = matches!(cause, TaskError::NoSpace(_));
-                let kind =
-                    if is_full { ErrorKind::StorageFull } else { ErrorKind::HostUnreachable };
-                Err(StoreError::Io(PathBuf::new(), kind.into()))
+                let reason = if is_full { DISK_FULL } else { STORAGE_UNREACHABLE };
+                Err(UnfinishedRun::RunAgain(reason))
             }
             TaskError::Unavailable(reason)
             | TaskError::NoSpace(reason)
-            | TaskError::Failed(reason) => self.write_end(|tx| fail(tx, &reason)),
+            | TaskError::Failed(reason) => Ok(self.write_end(|tx| fail(tx, &reason))?),
         }
     }
 
@@ -451,20 +444,6 @@ impl RunningTasks {
         let state = lock(&self.0);
         let running = state.tasks.iter().filter(|(_, stop)| stop.strong_count() > 0);
         running.map(|(lease, _)| lease.clone()).collect()
-    }
-}
-
-pub(crate) const STORAGE_UNREACHABLE: &str =
-    "The object storage cannot be reached; the work continues when it can";
-
-/// Returns why a task waits. It is safe to send to clients.
-fn waiting_reason(cause: &StoreError) -> &'static str {
-    match cause {
-        _ if cause.is_storage_full() => {
-            "The disk of the index is full; the work continues when there is space"
-        }
-        StoreError::Io(_, cause) if is_temporary(cause) => STORAGE_UNREACHABLE,
-        _ => cause.public_message(),
     }
 }
 

@@ -20,9 +20,10 @@ use crate::{task_error::TaskError, uploads::SkippedMembers};
 use rayon::prelude::*;
 use tessera_files::staging::ARCHIVE_FILE_NAME;
 use tessera_media::ingest::{
-    FolderScan, KnownFile, OriginalFiles, ScannedFile, diff, is_unavailable,
+    FolderScan, KnownFile, OriginalFiles, ScannedFile,
+    archive_readers::{ArchiveKind, UnpackError, UnpackLimits},
+    diff, is_unavailable,
     sidecar::{self, SidecarData, place_boxes, push_name},
-    unpack::{ArchiveKind, UnpackError, UnpackLimits},
 };
 use tessera_model::{DatasetId, EntityType, LabeledRegion};
 use tessera_search::index::{self, Features};

@@ -20,7 +20,6 @@ mod text_step;
 mod wake_signal;
 
 pub(crate) use compare_folder::note_comparison;
-pub(crate) use context::STORAGE_UNREACHABLE;
 use context::TaskContext;
 pub use context::WorkerContext;
 pub use encoding_runs::EncodingRuns;

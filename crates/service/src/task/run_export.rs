@@ -22,7 +22,7 @@ use crate::{
     links::content_disposition,
     originals::Originals,
     settings::{DeploymentSettings, InjectedFailure},
-    task_error::TaskError,
+    task_error::{TaskError, UnfinishedRun},
 };
 use tessera_files::{parent_dir, private_file, sync_dir, synced};
 use tessera_media::{
@@ -52,7 +52,7 @@ pub(crate) fn run_next_export(worker: &WorkerContext) -> bool {
 }
 
 /// Runs an export. Fails if the export is postponed, or if the store cannot even record the failure.
-fn run_export(context: &TaskContext, export: &ExportRecord) -> Result<(), StoreError> {
+fn run_export(context: &TaskContext, export: &ExportRecord) -> Result<(), UnfinishedRun> {
     let id = export.id;
     // The file has a name of its own, because a worker that lost the task may still be writing its file.
     let archive = context.store.export_archive_path(id.0);

@@ -19,10 +19,14 @@ use super::{
 use crate::{
     originals::{FOLDER_MISSING, storage_location},
     settings::InjectedFailure,
-    task_error::TaskError,
+    task_error::{TaskError, UnfinishedRun},
 };
 use tessera_media::ingest::{EXCLUDED, file_names::printable_path, is_temporary};
-use tessera_model::{DatasetId, FileKind, local_files::HIDDEN, text::count_with_noun};
+use tessera_model::{
+    DatasetId, FileKind,
+    local_files::HIDDEN,
+    text::{count_with_noun, first_names},
+};
 use tessera_store::{
     Connection, StoreError, captions, dataset, indexed_files,
     indexing_task::{self, Batch, BatchOrigin, IndexingTask, IndexingTaskKind},
@@ -51,7 +55,7 @@ pub fn run_next_indexing(worker: &WorkerContext) -> bool {
 
 /// Runs an indexing task. Fails if the task is postponed, if the store is damaged, or if it cannot even record the
 /// failure.
-fn run_indexing(context: &TaskContext, running: &IndexingTask) -> Result<(), StoreError> {
+fn run_indexing(context: &TaskContext, running: &IndexingTask) -> Result<(), UnfinishedRun> {
     let failure = match running.kind {
         IndexingTaskKind::Creation => None,
         IndexingTaskKind::Addition => Some(InjectedFailure::AddMedia),
@@ -70,7 +74,7 @@ fn run_indexing(context: &TaskContext, running: &IndexingTask) -> Result<(), Sto
         }
     });
     let written = match outcome.map(|result| write_result(context, running, &result)) {
-        Ok(Err(cause)) if cause.is_damage() => return Err(cause),
+        Ok(Err(cause)) if cause.is_damage() => return Err(cause.into()),
         Ok(written) => written.map_err(TaskError::from),
         Err(cause) => Err(cause),
     };
@@ -144,7 +148,7 @@ fn run_creation(
         source.is_dataset_folder || outdated || is_upload(source) || is_remote
     });
     // Nothing is cleared before all folders are known to be there.
-    let missing = leave_out_missing(context, running.kind, &mut sources)?;
+    let missing = remove_missing(context, running.kind, &mut sources)?;
     if let Some(missing) = missing.as_ref().filter(|_| outdated) {
         let why = "All files have to be read again, but a folder cannot be read";
         return Err(TaskError::Failed(format!("{why}. {missing}")));
@@ -165,7 +169,7 @@ fn run_creation(
 
 /// Removes the sources from `sources` that are missing or that object storage does not list, so that their media are
 /// kept, and returns a sentence about them. Fails if the folder of the dataset is missing.
-fn leave_out_missing(
+fn remove_missing(
     context: &TaskContext,
     kind: IndexingTaskKind,
     sources: &mut Vec<SourceFolder>,
@@ -213,7 +217,7 @@ fn run_addition(
     let found = context.store.read(|c| source::find(c, batch.source))?;
     let source = found.ok_or_else(|| TaskError::Failed("the batch has no folder".to_owned()))?;
     let mut sources = vec![source];
-    let missing = leave_out_missing(context, running.kind, &mut sources)?;
+    let missing = remove_missing(context, running.kind, &mut sources)?;
     let copies = context.store.read(|c| moved_files::known_copies(c, running.dataset))?;
     for source in &sources {
         let skipped = fetch_batch(context, source, &batch.origin)?;
@@ -315,10 +319,7 @@ fn nothing_added(
 
 /// Names the first files with their reasons.
 fn named(files: &[(PathBuf, String)]) -> String {
-    let first = files.iter().take(NAMED);
-    let first: Vec<String> =
-        first.map(|(path, reason)| format!("{} ({reason})", printable_path(path))).collect();
-    let more = files.len().saturating_sub(NAMED);
-    let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-    format!("{}{more}", first.join(", "))
+    let with_reasons =
+        files.iter().map(|(path, reason)| format!("{} ({reason})", printable_path(path)));
+    first_names(with_reasons, files.len(), NAMED)
 }

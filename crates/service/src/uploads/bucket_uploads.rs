@@ -20,7 +20,7 @@ use tessera_files::{
 use tessera_media::{
     ingest::{
         SourceFile,
-        unpack::{ArchiveKind, UnpackError, UnpackLimits, UnpackTarget, unpack_into},
+        archive_readers::{ArchiveKind, UnpackError, UnpackLimits, UnpackTarget, unpack_into},
     },
     object_storage::{
         BlockingStorage, BucketFolder, INTERRUPTED_AFTER, ObjectReader, StorageError,

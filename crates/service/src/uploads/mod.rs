@@ -12,7 +12,9 @@ use tessera_files::{
     staging::{self, ARCHIVE_FILE_NAME, StagingDir},
     sync_dir, sync_tree, write_durably,
 };
-use tessera_media::ingest::unpack::{ArchiveKind, UnpackError, UnpackLimits, UnpackReport, unpack};
+use tessera_media::ingest::archive_readers::{
+    ArchiveKind, UnpackError, UnpackLimits, UnpackReport, unpack,
+};
 use tessera_model::DatasetId;
 use tessera_store::upload::{self, UploadRecord};
 

@@ -10,7 +10,7 @@ use super::{ServiceError, dataset::check_status};
 use crate::{Deployment, InjectedFailure};
 use tessera_files::staging::StagingDir;
 use tessera_media::{
-    ingest::unpack::ArchiveKind,
+    ingest::archive_readers::ArchiveKind,
     object_storage::{ObjectStorage, ObjectUri, RoleArn},
 };
 use tessera_model::{DatasetId, Operation};

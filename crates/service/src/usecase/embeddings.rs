@@ -241,7 +241,7 @@ fn replace_vectors(
     Ok(EmbeddingImport { name, dimension, coverage, refused, examples })
 }
 
-/// Assigns rows to media. A row that does not fit is left out.
+/// Assigns rows to media. A row that does not fit is omitted.
 struct RowMatcher<'a> {
     names: FileIndex<'a>,
     media: HashMap<&'a Path, MediaOfPath>,

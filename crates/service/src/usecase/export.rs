@@ -127,7 +127,7 @@ impl Deployment {
         Ok(Ok(export))
     }
 
-    /// Returns what the format of an export leaves out or changes. Nothing is started.
+    /// Returns what the format of an export omits or changes. Nothing is started.
     pub(crate) fn export_preview(
         &self,
         id: DatasetId,

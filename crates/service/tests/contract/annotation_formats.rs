@@ -490,12 +490,12 @@ async fn a_preview_lists_what_a_format_leaves_out() {
     let (status, body) = preview(&service, "voc", None).await;
     assert_eq!((status, &body["media_count"]), (200, &json!(3)));
     let expected = [
-        "captions left out: 2",
+        "captions omitted: 2",
         "images without their labels: 3",
         "images without their user tags: 1",
-        "scores left out: 1",
+        "scores omitted: 1",
         "objects without their polygons: 1",
-        "masks left out: 1",
+        "masks omitted: 1",
         "objects without their keypoints: 1",
         "groups (is_crowd) written as single objects: 1",
         "objects without pose, truncated and difficult: 3",
@@ -516,7 +516,7 @@ async fn a_preview_lists_what_a_format_leaves_out() {
     let body = json!({"media_selection": [{"type": "media", "payload": {"media_ids": [media]}}]});
     let (_, one) = preview(&service, "yolo", Some(&body)).await;
     assert_eq!(one["media_count"], json!(1));
-    assert_eq!(texts(&one)[0], "captions left out: 1");
+    assert_eq!(texts(&one)[0], "captions omitted: 1");
     assert_eq!(preview(&service, "docx", None).await.0, 422);
     assert_eq!(preview(&service, "yolo", Some(&json!({"media_selection": 3}))).await.0, 422);
 }

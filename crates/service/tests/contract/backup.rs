@@ -198,7 +198,7 @@ async fn a_lost_upload_is_named_and_left_out_of_exports() {
     let rows = metadata(&mut zip)["media_items"].as_array().unwrap().len();
     assert_eq!((rows, &task["result_message"]), (14, &Value::Null));
     let expected = format!(
-        "2 pictures could not be read and were left out: n012.png, n013.png; \
+        "2 pictures could not be read and were omitted: n012.png, n013.png; \
          the folder {name} cannot be opened. Restore it, and export again"
     );
     assert_eq!(missing_in_export(&service).await, expected);

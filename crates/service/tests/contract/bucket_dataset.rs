@@ -319,7 +319,7 @@ async fn an_object_that_is_not_sent_is_named_and_does_not_stop_the_others() {
         assert!(original.text().await.unwrap().contains(reason));
         let (task, zip) = export::archive(&service, query).await;
         let message = format!(
-            "1 picture could not be read and was left out: p003.png; object storage says: {reason}"
+            "1 picture could not be read and was omitted: p003.png; object storage says: {reason}"
         );
         assert_eq!((&task["result_message"], export::names(&zip).len()), (&json!(message), 9));
     }

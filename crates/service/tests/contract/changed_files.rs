@@ -128,7 +128,7 @@ async fn an_export_leaves_out_removed_files_and_names_them() {
     for format in ["json", "webdataset", "hf-parquet", "imagefolder"] {
         let query = format!("file_name=a&export_format={format}&include_images=true");
         let (task, _) = archive(&service, &query).await;
-        let message = "1 picture could not be read and was left out: p002.png";
+        let message = "1 picture could not be read and was omitted: p002.png";
         assert_eq!(task["result_message"], message, "{format}");
     }
 }
@@ -140,7 +140,7 @@ async fn an_export_leaves_out_changed_files_and_names_them() {
     replace(&service.place.picture("p005.png"), true);
     let query = "file_name=a&export_format=json&include_images=true";
     let (task, zip) = archive(&service, query).await;
-    let message = "2 pictures changed after indexing and were left out: p002.png, p005.png. \
+    let message = "2 pictures changed after indexing and were omitted: p002.png, p005.png. \
                    Rescan the dataset, and export again";
     assert_eq!(task["result_message"], message);
     let packed = names(&zip);

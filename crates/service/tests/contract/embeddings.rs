@@ -143,7 +143,7 @@ async fn what_goes_out_comes_in_with_the_same_neighbors() {
         assert_eq!(exported.model.as_deref(), is_imported.then_some("embeddings.npy"));
         assert_eq!(exported.coverage, Coverage { covered: 4, all: 4 });
         let again = service.deployment.export_embeddings(service.dataset, &target);
-        assert!(again.unwrap_err().to_string().contains("exists already"));
+        assert!(again.unwrap_err().to_string().contains("already exists"));
         // The other dataset has the same pictures in another folder, and in other spellings.
         let files: Vec<(String, Vec<u8>)> =
             (0..4).map(|number| (format!("Elsewhere/P00{number}.PNG"), picture(number))).collect();

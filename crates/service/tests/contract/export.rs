@@ -336,7 +336,7 @@ async fn missing_images_are_reported_and_omitted() {
     std::fs::remove_file(service.place.picture("p004.png")).unwrap();
     let query = "file_name=a&export_format=json&include_images=true";
     let (task, mut zip) = archive(&service, query).await;
-    assert_eq!(task["result_message"], "1 picture could not be read and was left out: p004.png");
+    assert_eq!(task["result_message"], "1 picture could not be read and was omitted: p004.png");
     assert_eq!(names(&zip).len(), 12, "eleven images and the metadata");
     let document = metadata(&mut zip);
     for item in document["media_items"].as_array().unwrap() {

@@ -314,7 +314,7 @@ async fn the_rest_of_a_dataset_or_a_search_is_everything_that_is_not_selected() 
     let mut all = set(&ALL);
     all.remove("wall.png");
     assert_eq!(rest(&service, "", json!([media(&[&wall])])).await, all);
-    // A cluster is left out except for its excluded member.
+    // A cluster is omitted except for its excluded member.
     let (id, names) = cluster_of(&service, "threshold=4", "wall.png").await;
     let mut expected: BTreeSet<String> = set(&ALL).difference(&names).cloned().collect();
     expected.insert("wall.png".to_owned());

@@ -57,7 +57,7 @@ const SENT_BYTES: usize = 4 << 20;
 const STOP_CHECKS: Duration = Duration::from_millis(50);
 
 /// The time after which a statement checks whether the server still runs it. The server may take longer.
-const PATIENCE: Duration = Duration::from_secs(5);
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(5);
 /// The number of successive checks without the statement after which a connection is lost. The statement, or its result,
 /// can be on its way for a while on a slow network.
 const MISSES: u32 = 6;
@@ -146,7 +146,9 @@ impl PostgresConnection {
             let mut work = pin!(work);
             let mut misses = 0;
             loop {
-                if let Either::Left((done, _)) = select(&mut work, pin!(sleep(PATIENCE))).await {
+                if let Either::Left((done, _)) =
+                    select(&mut work, pin!(sleep(RESPONSE_TIMEOUT))).await
+                {
                     return Ok(done?);
                 }
                 let check =

@@ -5,12 +5,18 @@ use tessera_model::*;
 use tessera_wire::{explore::*, fields::Fields, preview::*};
 
 #[test]
-fn repeated_and_unreadable_clusters_are_counted() {
+fn repeated_and_unreadable_clusters_are_counted_apart() {
     let id = "9a205a5e-0000-46be-83a3-000000000001";
-    let page =
-        read_page(Fields::from(&json!({"clusters": [{"cluster_id": id}, {"cluster_id": id}, {}]})))
-            .unwrap();
-    assert_eq!((page.clusters.len(), page.skipped), (1, 2));
+    let cluster = json!({"cluster_id": id});
+    for (clusters, kept, skipped, repeated) in [
+        (json!([cluster, cluster, {}]), 1, 1, 1),
+        (json!([cluster, cluster, cluster]), 1, 0, 2),
+        (json!([{}, cluster, 5]), 1, 2, 0),
+    ] {
+        let page = read_page(Fields::from(&json!({"clusters": clusters}))).unwrap();
+        let counts = (page.clusters.len(), page.skipped, page.repeated);
+        assert_eq!(counts, (kept, skipped, repeated), "{clusters}");
+    }
     assert!(read_page(Fields::from(&json!({"detail": "x"}))).is_none());
 }
 

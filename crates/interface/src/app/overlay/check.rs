@@ -110,7 +110,7 @@ impl QualityCheck {
         }
         let required = [(Rule::Captions, self.captions), (Rule::Labels, self.labels)];
         let required = required.into_iter().filter(|(_, is_required)| *is_required);
-        conditions.extend(required.map(|(rule, _)| Condition::AtMost(rule, Limit::NONE)));
+        conditions.extend(required.map(|(rule, _)| Condition::AtMost(rule, Limit::ZERO)));
         let parts = split_words(self.parts.value());
         if parts.len() == 1 {
             return Err("no leaks: give two parts, such as train val".to_owned());

@@ -17,11 +17,11 @@ use tessera_curation::{
 use tessera_model::{
     ExportPart, MediaId, PictureSource,
     text::{
-        count_with_noun, format_bytes, group_digits, grouped_with_noun, truncate, truncate_start,
+        count_with_noun, format_bytes, format_day, group_digits, grouped_with_noun, truncate,
+        truncate_start,
     },
 };
 use tessera_picture::{Canvas, Crop, DifferingPixels, PictureSubject, PictureView, Protocol};
-use time::OffsetDateTime;
 
 use crate::app::overlay::prelude::*;
 use crate::{
@@ -318,7 +318,7 @@ impl DuplicateReview {
         KeyResult::Stay
     }
 
-    /// Performs what a key of [`WAYS_ON`] means for the files that go. The trash and the move need no selection, so
+    /// Performs what a key of [`END_ACTIONS`] means for the files that go. The trash and the move need no selection, so
     /// that the user keeps the former selection if they are cancelled.
     fn act(&self, key: char, app: &mut App) {
         match key {
@@ -579,7 +579,7 @@ impl DuplicateReview {
         ctx.scroll_mark(table, top, rows, group.images.len());
     }
 
-    /// Returns the columns of an image: the decision, and what speaks for the image.
+    /// Returns the columns of an image: the decision, and its advantages.
     fn image_parts(
         &self,
         ctx: &DrawContext,
@@ -602,7 +602,8 @@ impl DuplicateReview {
         };
         merit(format!("{columns}×{rows}"), 12, Merit::Pixels);
         merit(format_bytes(image.bytes()), 11, Merit::Bytes);
-        merit(day(image.image.original.content.modified), 12, Merit::Age);
+        let day = format_day(image.image.original.content.modified.div_euclid(1_000_000));
+        merit(day.unwrap_or_default(), 12, Merit::Age);
         if width >= SHARPNESS_COLUMNS {
             merit(format!("blur {} %", image.image.blur_percent), 12, Merit::Sharpness);
         }
@@ -646,7 +647,7 @@ impl DuplicateReview {
             vec![Line::styled(format!(" {kept} stay, {going} go: {freed} are freed."), theme.text)];
         lines.extend(self.unopened_text().map(|text| Line::styled(text, theme.moving)));
         lines.push(Line::default());
-        lines.extend(WAYS_ON.map(|(key, text)| {
+        lines.extend(END_ACTIONS.map(|(key, text)| {
             Line::from(vec![
                 Span::styled(format!("   {key}  "), theme.key),
                 Span::styled(text, theme.text),
@@ -670,7 +671,7 @@ impl DuplicateReview {
 }
 
 /// The keys of the end, with what they do.
-const WAYS_ON: [(&str, &str); 4] = [
+const END_ACTIONS: [(&str, &str); 4] = [
     ("t", "put the files that go into the trash"),
     ("m", "move the files that go to a folder"),
     ("s", "list the files that go, as the selection"),
@@ -709,10 +710,4 @@ fn difference_text(app: &App, picture: &VisiblePicture) -> String {
         Some(None) => "differences, at the size of the screen".to_owned(),
         None => "comparing".to_owned(),
     }
-}
-
-/// Returns the day in UTC of nanoseconds since 1970.
-fn day(nanoseconds: i64) -> String {
-    let time = OffsetDateTime::from_unix_timestamp_nanos(i128::from(nanoseconds));
-    time.map_or_else(|_| String::new(), |time| time.date().to_string())
 }

@@ -57,14 +57,14 @@ pub struct ExportForm {
     pub format: ExportFormat,
     pub include_images: bool,
     pub auto_download: bool,
-    /// The items to export, or those that are left out. `None` exports the whole dataset.
+    /// The items to export, or those that are omitted. `None` exports the whole dataset.
     pub selection: Option<Selection>,
     pub part: ExportPart,
     /// The search on screen, whose rest can be exported.
     search: Option<Search>,
     /// Whether the service only has the formats of the API document.
     only_api_formats: bool,
-    /// The lane of the last preview, and what the format leaves out of the part, or why this is unknown.
+    /// The lane of the last preview, and what the format omits from the part, or why this is unknown.
     preview: Option<(Lane, Result<ExportPreview, SafeText>)>,
     pub check: TargetCheck,
     pub scroll: ScrollState,
@@ -108,7 +108,7 @@ impl ExportForm {
         self.preview.as_ref().filter(|(of, _)| *of == lane).map(|(_, preview)| preview)
     }
 
-    /// Returns the request for what the format of the open form leaves out, and for the size of a rest, unless it is
+    /// Returns the request for what the format of the open form omits, and for the size of a rest, unless it is
     /// known.
     pub(in crate::app) fn preview_request(overlays: &Overlays) -> Option<(Lane, Request)> {
         let form = overlays.dialog::<Self>()?;
@@ -145,7 +145,7 @@ impl ExportForm {
         }
     }
 
-    /// Returns what the format leaves out, one line for each.
+    /// Returns what the format omits, one line for each.
     pub fn omissions(&self) -> Vec<&str> {
         match self.preview() {
             _ if self.format.is_in_api() => Vec::new(),
@@ -153,7 +153,7 @@ impl ExportForm {
                 preview.omissions.iter().map(|omission| omission.text.as_str()).collect()
             }
             Some(Err(why)) => vec![why.as_str()],
-            None => vec!["checking what this format leaves out …"],
+            None => vec!["checking what this format omits …"],
         }
     }
 

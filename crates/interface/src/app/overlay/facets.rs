@@ -335,7 +335,7 @@ impl Facets {
     }
 
     /// Returns the sections without the first ones that would push the name of the shown section off the line, and
-    /// whether any were left out.
+    /// whether any were omitted.
     fn sections_in_sight(self, app: &App, width: usize) -> (bool, Vec<FacetSection>) {
         let mut sections = Facets::sections(app);
         let shown = sections.iter().position(|section| *section == self.section).unwrap_or(0);
@@ -344,7 +344,7 @@ impl Facets {
         (first > 0, sections.split_off(first))
     }
 
-    /// Returns the names of the sections, after a mark where some are left out.
+    /// Returns the names of the sections, after a mark where some are omitted.
     fn section_names(self, ctx: &DrawContext, width: usize) -> Vec<(String, Style)> {
         let theme = ctx.theme;
         let (is_cut, sections) = self.sections_in_sight(ctx.app, width);

@@ -251,7 +251,7 @@ impl Dialog for ScoreHistogram {
         draw_axis(ctx, areas.plot, &histogram);
         let Some(pictures) = areas.boundary else { return };
         let sides = self.boundary(&ctx.app.results).into_iter().zip(pictures);
-        for ((cluster, picture), name) in sides.zip(["last kept", "first left out"]) {
+        for ((cluster, picture), name) in sides.zip(["last kept", "first omitted"]) {
             draw_boundary(ctx, picture, cluster, name);
         }
     }

@@ -97,7 +97,7 @@ pub fn distinction(app: &App, dataset: &Dataset) -> Option<String> {
     Some(distinct_end(folder.as_str(), &others, dataset.name.as_str()).to_owned())
 }
 
-/// Returns the shortest end of a path, in whole names, that no other path has. The last name of the path is left out if
+/// Returns the shortest end of a path, in whole names, that no other path has. The last name of the path is omitted if
 /// it is the name of the dataset in all paths.
 fn distinct_end<'a>(path: &'a str, others: &[&str], dataset: &str) -> &'a str {
     let without_name = |path: &'a str| path.strip_suffix(dataset)?.strip_suffix('/');

@@ -13,7 +13,7 @@ use ratatui::{
     buffer::{Buffer, CellDiffOption},
     layout::{Position, Rect},
 };
-use tessera_picture::{Canvas, PictureView};
+use tessera_picture::{Canvas, CoveredPart, PictureView, without_covered_sixels};
 
 /// The key of a picture. Pictures with equal keys have equal pixels.
 pub type PictureKey = (PictureView, Canvas);
@@ -146,91 +146,17 @@ fn is_sixel(sequence: &str) -> bool {
     sequence.starts_with("\x1bP")
 }
 
-/// The number of pixel rows of a sixel.
-const SIXEL_ROWS: usize = 6;
-/// The sixel that paints no pixel.
-const BLANK: char = '?';
-
 /// Returns the sequence without the sixels that are at least partly in these cells of the picture's area.
 fn crop(sequence: &str, area: Rect, covered: &[Rect], cell: (u16, u16)) -> String {
-    let Some((head, data)) = sequence.split_once('q') else { return sequence.to_owned() };
     let pixels = |cells: Range<u16>, start: u16, side: u16| {
         let side = usize::from(side);
         usize::from(cells.start - start) * side..usize::from(cells.end - start) * side
     };
-    let covered = covered.iter().map(|it| Covered {
+    let covered = covered.iter().map(|it| CoveredPart {
         columns: pixels(it.left()..it.right(), area.x, cell.0),
         rows: pixels(it.top()..it.bottom(), area.y, cell.1),
     });
-    let mut cropped = Cropped { out: format!("{head}q"), covered: covered.collect(), x: 0, y: 0 };
-    cropped.read(data);
-    cropped.out
-}
-
-/// A covered part of the picture, in pixels.
-struct Covered {
-    columns: Range<usize>,
-    rows: Range<usize>,
-}
-
-struct Cropped {
-    out: String,
-    covered: Vec<Covered>,
-    /// The position of the next sixel, in pixels.
-    x: usize,
-    y: usize,
-}
-
-impl Cropped {
-    fn read(&mut self, data: &str) {
-        let mut chars = data.chars();
-        while let Some(c) = chars.next() {
-            match c {
-                '!' => {
-                    let rest = chars.as_str();
-                    let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-                    chars = rest[digits..].chars();
-                    let count = rest[..digits].parse().unwrap_or(1);
-                    self.repeat(chars.next().unwrap_or(BLANK), count);
-                }
-                '?'..='~' => self.repeat(c, 1),
-                // The rest is the end of the sequence.
-                '\x1b' => {
-                    self.out.push(c);
-                    return self.out.push_str(chars.as_str());
-                }
-                '$' | '-' => {
-                    self.x = 0;
-                    self.y += if c == '-' { SIXEL_ROWS } else { 0 };
-                    self.out.push(c);
-                }
-                _ => self.out.push(c),
-            }
-        }
-    }
-
-    /// Writes a sixel several times. Those that are covered become blank.
-    fn repeat(&mut self, sixel: char, count: usize) {
-        let end = self.x + count;
-        while self.x < end {
-            let is_covered = self.is_covered(self.x);
-            let next = (self.x..end).find(|x| self.is_covered(*x) != is_covered).unwrap_or(end);
-            let (sixel, count) = (if is_covered { BLANK } else { sixel }, next - self.x);
-            if count > 3 {
-                self.out.push('!');
-                self.out.push_str(&count.to_string());
-                self.out.push(sixel);
-            } else {
-                self.out.extend(std::iter::repeat_n(sixel, count));
-            }
-            self.x = next;
-        }
-    }
-
-    fn is_covered(&self, x: usize) -> bool {
-        let in_rows = |rows: &Range<usize>| self.y < rows.end && rows.start < self.y + SIXEL_ROWS;
-        self.covered.iter().any(|part| part.columns.contains(&x) && in_rows(&part.rows))
-    }
+    without_covered_sixels(sequence, covered.collect())
 }
 
 #[cfg(test)]

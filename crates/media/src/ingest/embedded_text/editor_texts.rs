@@ -6,10 +6,13 @@ use std::borrow::Cow;
 use roxmltree::{Document, Node};
 
 use super::text_rules::{
-    BlockText, Dates, PERSON, date_labels_of_text, decode_text, first_date, joined_caption,
-    metadata_label, rating_label,
+    BlockText, Dates, PERSON, date_labels_of_text, first_date, joined_caption, metadata_label,
+    rating_label,
 };
-use crate::ingest::documents::{XmlLimits, parse_xml, to_utf8};
+use crate::ingest::{
+    documents::{XmlLimits, parse_xml},
+    text_encoding::{decode_padded_text, to_utf8},
+};
 
 const XML: &str = "http://www.w3.org/XML/1998/namespace";
 const RDF: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
@@ -142,7 +145,7 @@ fn is_list(node: &Node) -> bool {
     ["Alt", "Bag", "Seq"].iter().any(|name| node.has_tag_name((RDF, *name)))
 }
 
-/// Returns the text of a value, which may have qualifiers. The text is an attribute or an element then.
+/// Returns the text of a value. A value with qualifiers has its text in an attribute or an inner element.
 fn text_of<'a>(value: Node<'a, '_>) -> Option<&'a str> {
     let mut node = value;
     loop {
@@ -211,7 +214,7 @@ pub(crate) fn read_iptc(block: &[u8]) -> BlockText {
         if data_set.record != DESCRIPTION_RECORD {
             continue;
         }
-        let value = decode_text(data_set.body);
+        let value = decode_padded_text(data_set.body);
         match data_set.number {
             TITLE => title = Some(value),
             HEADLINE => headline = Some(value),

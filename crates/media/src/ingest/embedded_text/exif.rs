@@ -2,9 +2,8 @@
 
 use tessera_picture::{TiffDirectory, TiffStructure};
 
-use super::text_rules::{
-    BlockText, Dates, decode_text, first_date, joined_caption, metadata_label,
-};
+use super::text_rules::{BlockText, Dates, first_date, joined_caption, metadata_label};
+use crate::ingest::text_encoding::decode_padded_text;
 
 // Tags of Exif 2.32, in IFD0, the Exif IFD and the GPS IFD.
 const IMAGE_DESCRIPTION: u16 = 0x010E;
@@ -94,7 +93,7 @@ impl<'a> Fields<'a> {
     /// Returns a trimmed text, or `None` if it is blank.
     fn text(&self, tag: u16) -> Option<String> {
         let text = self.find(|directory| self.structure.text(directory, tag))?;
-        let text = decode_text(text);
+        let text = decode_padded_text(text);
         let text = text.trim();
         (!text.is_empty()).then(|| text.to_owned())
     }

@@ -1,9 +1,8 @@
-//! Builds captions, labels and dates from the texts of a metadata block. Leaves out texts that cameras, phones and
+//! Builds captions, labels and dates from the texts of a metadata block. Omits texts that cameras, phones and
 //! programs write into every picture.
 
 use std::fmt::Display;
 
-use encoding_rs::WINDOWS_1252;
 use time::{OffsetDateTime, format_description::well_known::Rfc2822};
 
 use crate::ingest::sidecar::push_caption;
@@ -126,15 +125,6 @@ pub(super) struct Dates {
 pub(super) fn first_date(texts: impl IntoIterator<Item = String>) -> Vec<String> {
     let dates = texts.into_iter().map(|text| date_labels_of_text(&text));
     dates.into_iter().find(|labels| !labels.is_empty()).unwrap_or_default()
-}
-
-/// Decodes a text of unknown encoding as UTF-8 or, if it is not valid UTF-8, as Windows-1252. Zeros at the end are
-/// padding.
-pub(super) fn decode_text(bytes: &[u8]) -> String {
-    let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
-    let bytes = &bytes[..end];
-    let western = || WINDOWS_1252.decode_without_bom_handling(bytes).0.into_owned();
-    str::from_utf8(bytes).map_or_else(|_| western(), str::to_owned)
 }
 
 /// Joins a title and a description into one caption. Texts of cameras are omitted, and a title that the description

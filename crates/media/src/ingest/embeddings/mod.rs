@@ -13,8 +13,8 @@ use serde_json::Value;
 use tessera_parquet::{Columns, ParquetFile};
 
 use super::{
-    documents::to_utf8,
     sidecar::{csv_names, file_column, name_file_column},
+    text_encoding::to_utf8,
 };
 use npy::NpyArray;
 pub use npy::npy_header;

@@ -20,6 +20,7 @@ use super::{
 use crate::ingest::{
     FolderScan, OriginalFiles,
     documents::{XmlLimits, parse_xml},
+    text_encoding,
 };
 use serde_json::value::RawValue;
 
@@ -98,7 +99,7 @@ pub(super) fn begins(reader: &SidecarReader<'_>, path: &Path, fits: impl Fn(&str
         file.take(HEAD_BYTES).read_to_end(&mut head).ok()?;
         Some(head)
     };
-    let fits = |head| fits(&String::from_utf8_lossy(&documents::to_utf8(head)));
+    let fits = |head| fits(&String::from_utf8_lossy(&text_encoding::to_utf8(head)));
     let may_be_opened = !reader.folder().is_remote() && !reader.files.is_media(path);
     may_be_opened && head().is_some_and(fits)
 }

@@ -14,12 +14,13 @@ use serde_json::value::RawValue;
 use tessera_model::Mask;
 
 use super::{
-    description::{POINT_OR_LINE, turned_box},
+    bounding_box::turned_box,
+    description::POINT_OR_LINE,
     file_index::FileIndex,
     sidecar_reader::unreadable,
     streamed_json::{ListEnd, MAX_STREAMED_BYTES, earlier_lists, read_list},
 };
-use crate::ingest::OriginalFiles;
+use crate::ingest::{OriginalFiles, text_encoding};
 
 #[derive(Deserialize)]
 pub(super) struct CocoDocument<'a> {
@@ -129,7 +130,7 @@ impl CocoFile<'_> {
     ) -> Result<ListEnd, String> {
         let unreadable = |cause| unreadable(&cause);
         let file = self.folder.open_file(self.sidecar).map_err(unreadable)?;
-        let file = documents::utf8_reader(file.take(MAX_STREAMED_BYTES)).map_err(unreadable)?;
+        let file = text_encoding::utf8_reader(file.take(MAX_STREAMED_BYTES)).map_err(unreadable)?;
         let names = [IMAGES, CATEGORIES, ANNOTATIONS];
         Ok(read_list(file, &names, list, earlier_lists(&self.lists, list), is_whole, take))
     }

@@ -99,7 +99,7 @@ const DESCRIPTIONS: [&str; 7] =
 
 /// A table whose header names a column of files.
 struct CsvTable<'a> {
-    reader: csv::Reader<&'a [u8]>,
+    records: csv::Reader<&'a [u8]>,
     names: Vec<String>,
     /// The position of the column of files.
     file_name: usize,
@@ -127,15 +127,15 @@ fn open_table_with(
         None => (bytes, 1),
     };
     for delimiter in delimiters {
-        let mut reader =
+        let mut records =
             csv::ReaderBuilder::new().flexible(true).delimiter(delimiter).from_reader(bytes);
-        let header = reader.headers().map_err(|_| format!("line {line}: {NOT_UTF_8}"))?;
+        let header = records.headers().map_err(|_| format!("line {line}: {NOT_UTF_8}"))?;
         let header = without_apostrophes(header, header.iter().collect());
         let mut names: Vec<String> = header.into_iter().map(known_name).collect();
         if let Some(file_name) = find_column(&mut names) {
             let lines = LineCounter { bytes, offset: 0, line };
             let has_classes = false;
-            return Ok(CsvTable { reader, names, file_name, lines, delimiter, has_classes });
+            return Ok(CsvTable { records, names, file_name, lines, delimiter, has_classes });
         }
     }
     Err("it has no column file_name".to_owned())
@@ -153,9 +153,9 @@ pub(crate) fn csv_names(
     bytes: &[u8],
     find_column: impl Fn(&mut [String]) -> Option<usize>,
 ) -> Result<impl Iterator<Item = String>, String> {
-    let CsvTable { reader, file_name, .. } = open_table_with(bytes, find_column)?;
+    let CsvTable { records, file_name, .. } = open_table_with(bytes, find_column)?;
     // The only possible error here is a record of different length, which is allowed.
-    let records = reader.into_byte_records().map_while(Result::ok);
+    let records = records.into_byte_records().map_while(Result::ok);
     Ok(records.map(move |record| {
         String::from_utf8_lossy(record.get(file_name).unwrap_or_default()).into_owned()
     }))
@@ -167,14 +167,14 @@ fn read_table(
     sidecar: &Path,
     table: CsvTable<'_>,
 ) -> Option<String> {
-    let CsvTable { reader: mut table, names, file_name, mut lines, delimiter, has_classes } = table;
+    let CsvTable { mut records, names, file_name, mut lines, delimiter, has_classes } = table;
     let types = ColumnTypes::of(lines.bytes, delimiter, &names);
     let mut diagnostics = SidecarDiagnostics::new("line", "lines");
     let mut record = csv::ByteRecord::new();
     // The only possible error here is a record of different length, which is allowed.
-    while table.read_byte_record(&mut record).unwrap_or(false) {
+    while records.read_byte_record(&mut record).unwrap_or(false) {
         diagnostics.set_position(lines.line_of(&record));
-        if lines.ends_in_quotes(table.position(), delimiter) {
+        if lines.ends_in_quotes(records.position(), delimiter) {
             diagnostics
                 .report("a text in quotes goes on to the end of the file; add the closing quotes");
             continue;

@@ -8,7 +8,8 @@ use roxmltree::Node;
 use tessera_model::Mask;
 
 use super::{
-    description::{POINT_OR_LINE, TOO_MANY_OBJECTS, turned_box},
+    bounding_box::turned_box,
+    description::{POINT_OR_LINE, TOO_MANY_OBJECTS},
     mask_reader::MaskReader,
 };
 
@@ -99,9 +100,8 @@ fn describe(
         };
         if kind == "tag" {
             push_name(&mut description.labels, &label);
-        } else if let Some((extent, annotation)) = parse_shape(shape, masks) {
+        } else if let Some((extent, annotation)) = parse_shape(shape, masks, diagnostics) {
             diagnostics.check(description.push_annotated(label, extent, annotation));
-            diagnostics.check(masks.problem());
         } else {
             diagnostics.report(WRONG_SHAPE);
         }
@@ -148,7 +148,11 @@ fn report_unread(shape: Node<'_, '_>, diagnostics: &mut SidecarDiagnostics) {
 const MAX_ELEMENT_CHARS: usize = 32;
 
 /// Returns the box around a shape, and the outline of a polygon or of a turned box, or the mask.
-fn parse_shape(shape: Node<'_, '_>, masks: &mut MaskReader) -> Option<(BoundingBox, Annotation)> {
+fn parse_shape(
+    shape: Node<'_, '_>,
+    masks: &mut MaskReader,
+    diagnostics: &mut SidecarDiagnostics,
+) -> Option<(BoundingBox, Annotation)> {
     let number = |name: &str| number(shape, name);
     let degrees = number("rotation").unwrap_or(0.0);
     let extent = match shape.tag_name().name() {
@@ -174,7 +178,10 @@ fn parse_shape(shape: Node<'_, '_>, masks: &mut MaskReader) -> Option<(BoundingB
         }
         "mask" => {
             let sides = [number("left")?, number("top")?, number("width")?, number("height")?];
-            let mask = mask(shape, masks);
+            let mask = mask(shape, masks).unwrap_or_else(|why| {
+                diagnostics.report(why);
+                None
+            });
             return Some((
                 BoundingBox::pixels(sides)?,
                 Annotation { mask, ..Annotation::default() },
@@ -223,10 +230,14 @@ fn outline(points: Vec<[f64; 2]>) -> Option<(BoundingBox, Annotation)> {
 }
 
 /// Reads the mask of a shape. Without run lengths or without the size of the picture, there is only a box.
-fn mask(shape: Node<'_, '_>, masks: &mut MaskReader) -> Option<Mask> {
+fn mask(shape: Node<'_, '_>, masks: &mut MaskReader) -> Result<Option<Mask>, &'static str> {
     let sides = ["left", "top", "width", "height"].map(|name| whole(shape, name));
-    let [Some(left), Some(top), Some(width), Some(height)] = sides else { return None };
-    masks.of_runs([left, top], [width, height], shape.attribute("rle")?)
+    let ([Some(left), Some(top), Some(width), Some(height)], Some(runs)) =
+        (sides, shape.attribute("rle"))
+    else {
+        return Ok(None);
+    };
+    masks.of_runs([left, top], [width, height], runs)
 }
 
 /// Returns the whole number in an attribute.
@@ -269,7 +280,7 @@ fn read_tracks<'a>(
                 report_unread(shape, &mut diagnostics);
                 continue;
             }
-            match (file_of(&files, shape), parse_shape(shape, &mut masks)) {
+            match (file_of(&files, shape), parse_shape(shape, &mut masks, &mut diagnostics)) {
                 (Ok(media), Some((extent, annotation))) => {
                     let description = descriptions.entry(media).or_default();
                     description.stated_size = description.stated_size.or(size);

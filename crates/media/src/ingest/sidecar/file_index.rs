@@ -371,7 +371,7 @@ impl<'a> FileIndex<'a> {
     }
 
     /// Returns the files whose paths end like `path` in as many parts as possible, regardless of case and of the
-    /// normalization of Unicode. Files of another split than the name are left out.
+    /// normalization of Unicode. Files of another split than the name are omitted.
     fn ending_like(&self, path: &Path, name: &PictureName<'_>) -> Vec<&'a Path> {
         let parts = path.iter().count();
         if parts == 0 || self.beginning_with(&reversed(path, 1)).next().is_none() {
@@ -552,7 +552,7 @@ fn without_upload_hash(name: &str) -> Option<String> {
     is_hash.then(|| format!("{folder}/{rest}").trim_start_matches('/').to_owned())
 }
 
-/// Returns a path below `folder`. Parts that lead above the root of all files are left out.
+/// Returns a path below `folder`. Parts that lead above the root of all files are omitted.
 fn joined(folder: &Path, name: &str) -> PathBuf {
     let mut path = folder.to_owned();
     for part in Path::new(name).components() {

@@ -55,8 +55,8 @@ pub(super) fn parse(text: &str) -> Option<PictureAnnotations> {
     let shapes = if document.shapes.get() == "null" { "[]" } else { document.shapes.get() };
     documents::for_each_element(shapes, |shape| {
         diagnostics.next_position();
-        diagnostics.check(add_shape(shape, &mut masks, &mut description));
-        diagnostics.check(masks.problem());
+        let added = add_shape(shape, &mut masks, &mut description, &mut diagnostics);
+        diagnostics.check(added);
     })?;
     let side = |side: Option<&RawValue>| side.and_then(parse_number);
     description.stated_size = StatedSize::new(side(document.width), side(document.height));
@@ -68,6 +68,7 @@ fn add_shape(
     shape: &RawValue,
     masks: &mut MaskReader,
     description: &mut MediaDescription,
+    diagnostics: &mut SidecarDiagnostics,
 ) -> Result<(), &'static str> {
     let shape: LabelMeShape<'_> =
         documents::parse_object(shape.get()).ok_or("it is not a JSON object")?;
@@ -91,7 +92,11 @@ fn add_shape(
     let is_outline = kind.as_deref().is_none_or(|kind| outlines.contains(&kind));
     let corner = points.first().map(|corner| corner.map(pixel));
     let mask = shape.mask.filter(|_| kind.as_deref() == Some("mask")).and_then(parse_string);
-    let mask = corner.zip(mask).and_then(|(corner, mask)| masks.of_png(corner, &mask));
+    let mask = corner.zip(mask).map_or(Ok(None), |(corner, mask)| masks.of_png(corner, &mask));
+    let mask = mask.unwrap_or_else(|why| {
+        diagnostics.report(why);
+        None
+    });
     let annotation = Annotation::outline(if is_outline { points } else { Vec::new() });
     let score = shape.score.and_then(parse_number);
     let annotation = Annotation { score, mask, ..annotation };

@@ -15,33 +15,27 @@ const TOO_LARGE: &str = "its masks are too large, so only their boxes are kept";
 const WRONG_RUNS: &str = "the run lengths of a mask do not fill its box, so only the box is kept";
 const WRONG_PICTURE: &str = "the mask of a shape is not a PNG in Base64, so only its box is kept";
 
-/// Reads the masks of a document. If a mask cannot be read, only its box is kept, and [`MaskReader::problem`] says why.
+/// Reads the masks of a document. If a mask cannot be read, only its box is kept, and the error says why.
 pub(super) struct MaskReader {
     /// The height and width of the picture. Without them, there are no masks.
     pub picture: Option<(u32, u32)>,
     pixels_left: usize,
-    problem: Option<&'static str>,
 }
 
 impl Default for MaskReader {
     fn default() -> Self {
-        Self { picture: None, pixels_left: MAX_PIXELS, problem: None }
+        Self { picture: None, pixels_left: MAX_PIXELS }
     }
 }
 
 impl MaskReader {
-    /// Takes what was wrong with the last mask.
-    pub fn problem(&mut self) -> Result<(), &'static str> {
-        self.problem.take().map_or(Ok(()), Err)
-    }
-
     /// Reads run lengths such as `3, 2, 5`, which go through a box row by row. The first run is outside the object.
     pub fn of_runs(
         &mut self,
         corner: [u32; 2],
         [width, height]: [u32; 2],
         runs: &str,
-    ) -> Option<Mask> {
+    ) -> Result<Option<Mask>, &'static str> {
         self.read(corner, |reader| {
             let [width, height] = [width, height].map(|side| usize::try_from(side).unwrap_or(0));
             let count = reader.take(width.saturating_mul(height))?;
@@ -59,7 +53,7 @@ impl MaskReader {
     }
 
     /// Reads a PNG in Base64, in which every pixel that is not black belongs to the object.
-    pub fn of_png(&mut self, corner: [u32; 2], base64: &str) -> Option<Mask> {
+    pub fn of_png(&mut self, corner: [u32; 2], base64: &str) -> Result<Option<Mask>, &'static str> {
         self.read(corner, |reader| {
             let bytes = STANDARD.decode(base64).map_err(|_| WRONG_PICTURE)?;
             let mut limits = Limits::default();
@@ -81,15 +75,10 @@ impl MaskReader {
         &mut self,
         corner: [u32; 2],
         pixels: impl FnOnce(&mut Self) -> Result<(usize, Vec<bool>), &'static str>,
-    ) -> Option<Mask> {
-        let picture = self.picture?;
-        match pixels(self) {
-            Ok((width, pixels)) => Some(Mask::of_part(picture.into(), corner, width, &pixels)),
-            Err(problem) => {
-                self.problem = Some(problem);
-                None
-            }
-        }
+    ) -> Result<Option<Mask>, &'static str> {
+        let Some(picture) = self.picture else { return Ok(None) };
+        let (width, pixels) = pixels(self)?;
+        Ok(Some(Mask::of_part(picture.into(), corner, width, &pixels)))
     }
 
     fn take(&mut self, count: usize) -> Result<usize, &'static str> {

@@ -6,6 +6,7 @@
 //! file, and nothing outside the folder is opened.
 
 mod annotation_files;
+mod bounding_box;
 mod class_names;
 mod coco;
 mod csv_table;
@@ -24,6 +25,7 @@ mod observed_files;
 mod open_images;
 mod photo_files;
 mod prelude;
+mod row_findings;
 mod sidecar_names;
 mod sidecar_reader;
 mod stated_size;
@@ -32,11 +34,12 @@ mod text_file;
 mod voc;
 mod yolo;
 
+pub use bounding_box::BoundingBox;
 pub use class_names::may_name_classes;
 pub(crate) use description::push_caption;
-pub use description::{BoundingBox, LabeledBox, MediaDescription, push_name};
+pub use description::{LabeledBox, MediaDescription, push_name};
 pub use file_index::FileIndex;
-pub use sidecar_names::unused_sidecar;
+pub use sidecar_names::unused_sidecar_text;
 pub use sidecar_reader::SidecarData;
 pub use stated_size::{StatedSize, place_boxes};
 

@@ -3,7 +3,8 @@
 pub(super) use std::path::Path;
 
 pub(super) use super::{
-    description::{BoundingBox, MediaDescription, normalized_name, push_name},
+    bounding_box::BoundingBox,
+    description::{MediaDescription, normalized_name, push_name},
     diagnostics::{Reason, SidecarDiagnostics},
     sidecar_reader::SidecarReader,
     stated_size::StatedSize,

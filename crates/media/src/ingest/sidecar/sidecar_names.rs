@@ -24,7 +24,7 @@ pub(crate) const CLASS_NAME_FILES: [&str; 9] = [
     "_darknet.labels",
 ];
 /// Returns what a file with the extension of a sidecar is if no reader has used it.
-pub fn unused_sidecar(path: &Path) -> Option<&'static str> {
+pub fn unused_sidecar_text(path: &Path) -> Option<&'static str> {
     let extension = path.extension()?.to_str()?.to_ascii_lowercase();
     Some(match extension.as_str() {
         "json" => "JSON without annotations in a known format (COCO, LabelMe, or an export)",
@@ -49,7 +49,7 @@ pub fn unused_sidecar(path: &Path) -> Option<&'static str> {
 
 /// Whether a file has the name of a sidecar. Rows of tables cannot describe such a file as a media file.
 pub(crate) fn may_be_sidecar(path: &Path) -> bool {
-    is_parquet(path) || unused_sidecar(path).is_some()
+    is_parquet(path) || unused_sidecar_text(path).is_some()
 }
 
 /// Whether a file of this name describes many images, or names the classes of many.

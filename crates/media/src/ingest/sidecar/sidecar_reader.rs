@@ -10,7 +10,6 @@ use std::{
     sync::Arc,
 };
 
-use tessera_model::text::count_with_noun;
 use tessera_parquet::Source;
 
 use super::{
@@ -18,13 +17,13 @@ use super::{
     diagnostics::SidecarDiagnostics,
     extra_columns::{MAX_EXTRA_COLUMNS, Refusal, RefusedColumns},
     file_index::FileIndex,
+    row_findings::RowFindings,
 };
 use crate::ingest::{
-    OriginalFiles,
-    documents::{self, to_utf8, utf8_reader},
-    file_names::printable_path,
+    OriginalFiles, documents,
     parquet_images::parquet_source,
     read_error_name,
+    text_encoding::{to_utf8, utf8_reader},
     unrecognized::pointer_reason,
 };
 
@@ -64,10 +63,13 @@ impl SidecarData {
         self.lacks_sidecars || self.unread.contains(picture)
     }
 
-    /// Adds a problem to those of a sidecar.
+    /// Adds a problem to those of a sidecar, once.
     pub(super) fn add_problem(&mut self, sidecar: &Path, why: String) {
-        let problem = self.problems.entry(sidecar.to_owned());
-        problem.and_modify(|known| *known = format!("{known}; {why}")).or_insert(why);
+        match self.problems.get_mut(sidecar) {
+            None => _ = self.problems.insert(sidecar.to_owned(), why),
+            Some(known) if !known.contains(&why) => *known = format!("{known}; {why}"),
+            Some(_) => {}
+        }
     }
 }
 
@@ -79,18 +81,11 @@ pub(crate) struct SidecarReader<'a> {
     extra_columns: BTreeSet<String>,
     /// The columns of the current sidecar for which there was no room.
     refused: RefusedColumns,
-    /// The limits that descriptions reach, by sidecar.
-    reached_limits: BTreeMap<PathBuf, BTreeSet<&'static str>>,
-    /// The number of objects for which there was no room beside those of other rows or sidecars, by sidecar.
-    further_objects: BTreeMap<PathBuf, usize>,
+    findings: RowFindings,
     /// The sidecar that was read last, shared by all media files that it describes.
     latest: Arc<Path>,
     /// The sidecars from which the caption, the labels and the objects of each media file are.
     origins: HashMap<PathBuf, [Option<Arc<Path>>; 3]>,
-    /// The number of pictures for which a sidecar (first) is not used, because another sidecar (second) is.
-    unused: BTreeMap<(PathBuf, Arc<Path>), usize>,
-    /// The number of pictures that get objects from two sidecars of which only one has scores.
-    predicted: BTreeMap<(PathBuf, Arc<Path>), usize>,
 }
 
 impl<'a> SidecarReader<'a> {
@@ -101,12 +96,9 @@ impl<'a> SidecarReader<'a> {
             data: SidecarData::default(),
             extra_columns: BTreeSet::new(),
             refused: RefusedColumns::default(),
-            reached_limits: BTreeMap::new(),
-            further_objects: BTreeMap::new(),
+            findings: RowFindings::default(),
             latest: Path::new("").into(),
             origins: HashMap::new(),
-            unused: BTreeMap::new(),
-            predicted: BTreeMap::new(),
         }
     }
 
@@ -208,37 +200,35 @@ impl<'a> SidecarReader<'a> {
         let parts = description.parts();
         let known = self.data.descriptions.entry(media.to_owned()).or_default();
         let origins = self.origins.entry(media.to_owned()).or_default();
-        let of_table =
-            |origin: &Option<Arc<Path>>| origin.as_ref().is_some_and(|it| **it == *sidecar);
-        let of_format = |other: &Arc<Path>| has_same_format(other, sidecar);
+        let is_of_sidecar = |origin: &Option<Arc<Path>>| origin.as_deref() == Some(sidecar);
+        let is_of_format = |other: &Arc<Path>| has_same_format(other, sidecar);
         let [caption, labels, objects] = &*origins;
-        let extends =
-            [of_table(caption), of_table(labels), objects.as_ref().is_some_and(of_format)];
+        let extends_objects = !is_export && objects.as_ref().is_some_and(is_of_format);
+        let extends = [
+            !is_export && is_of_sidecar(caption),
+            !is_export && is_of_sidecar(labels),
+            extends_objects,
+        ];
+        if let Some(other) =
+            objects.as_ref().filter(|other| extends_objects && ***other != *sidecar)
+            && !description.objects.is_empty()
+            && description.has_scores() != known.has_scores()
+        {
+            self.findings.add_predicted(sidecar, Arc::clone(other));
+        }
         let known_limits: Vec<_> = known.reached_limits().collect();
-        let extends = extends.map(|extends| extends && !is_export);
-        let other = objects.as_ref().filter(|other| extends[2] && ***other != *sidecar);
-        let has_objects = !description.objects.is_empty();
-        let differ = has_objects && description.has_scores() != known.has_scores();
-        if let Some(other) = other.filter(|_| differ) {
-            let of_both = (sidecar.to_owned(), Arc::clone(other));
-            *self.predicted.entry(of_both).or_default() += 1;
-        }
-        let (left_out, further) = known.merge(description, extends);
+        let (unused, further) = known.merge(description, extends);
         limits.extend(known.reached_limits().filter(|limit| !known_limits.contains(limit)));
-        if !limits.is_empty() {
-            self.reached_limits.entry(sidecar.to_owned()).or_default().extend(limits);
-        }
-        if further > 0 {
-            *self.further_objects.entry(sidecar.to_owned()).or_default() += further;
-        }
+        self.findings.add_limits(sidecar, limits);
+        self.findings.add_further_objects(sidecar, further);
         let is_single = is_named_like(sidecar, media);
-        let left_out = origins.iter().zip(left_out).filter(|(_, is_left_out)| *is_left_out);
-        let other = left_out
+        let used = origins.iter().zip(unused).filter(|(_, is_unused)| *is_unused);
+        let used = used
             .filter_map(|(origin, _)| origin.clone())
-            .find(|other| **other != *sidecar && (of_format(other) || !is_single));
+            .find(|used| **used != *sidecar && (is_of_format(used) || !is_single));
         // The folder that gives a label is not a sidecar.
-        if let Some(other) = other.filter(|_| self.data.sidecars.contains(sidecar)) {
-            *self.unused.entry((sidecar.to_owned(), other)).or_default() += 1;
+        if let Some(used) = used.filter(|_| self.data.sidecars.contains(sidecar)) {
+            self.findings.add_unused(sidecar, used);
         }
         if *self.latest != *sidecar {
             self.latest = sidecar.into();
@@ -264,33 +254,8 @@ impl<'a> SidecarReader<'a> {
 
     /// Returns what was read, with the problems of all sidecars.
     pub(super) fn finish(mut self) -> SidecarData {
-        for (sidecar, limits) in self.reached_limits {
-            for limit in limits {
-                self.data.add_problem(&sidecar, limit.to_owned());
-            }
-        }
-        for (sidecar, count) in mem::take(&mut self.further_objects) {
-            let objects = count_with_noun(count, "object is", "objects are");
-            let why = format!("{objects} not kept, because a picture has at most 4,096");
-            self.data.add_problem(&sidecar, why);
-        }
-        for ((sidecar, other), count) in self.unused {
-            let pictures = count_with_noun(count, "picture", "pictures");
-            let why = format!(
-                "what it says about {pictures} differs from {}, and is not used",
-                printable_path(&other)
-            );
-            self.data.add_problem(&sidecar, why);
-        }
-        for ((sidecar, other), count) in self.predicted {
-            let pictures = count_with_noun(count, "picture", "pictures");
-            let why = format!(
-                "its objects are added to those of {} in {pictures}, and only one of the files has scores; exclude it \
-                 if it has predictions",
-                printable_path(&other)
-            );
-            self.data.add_problem(&sidecar, why);
-        }
+        let problems = self.findings.problems();
+        problems.for_each(|(sidecar, why)| self.data.add_problem(&sidecar, why));
         let origins = self.origins.into_iter();
         self.data.box_sidecars =
             origins.filter_map(|(media, [_, _, boxes])| Some((media, boxes?))).collect();
@@ -301,10 +266,10 @@ impl<'a> SidecarReader<'a> {
         self.data.sidecars.insert(path.to_owned());
     }
 
-    /// Records a problem of a sidecar. Only the first problem is kept.
+    /// Adds a problem to those of a file, which is a sidecar.
     pub(crate) fn report_problem(&mut self, path: &Path, why: String) {
         self.mark_used(path);
-        self.data.problems.entry(path.to_owned()).or_insert(why);
+        self.data.add_problem(path, why);
     }
 
     fn report_unread(&mut self, path: &Path, error: ReadError) {

@@ -1,5 +1,5 @@
 //! Compares the size that an annotation file states for a picture with the picture in the folder, because pictures are
-//! often resized or turned after they were annotated. Boxes follow the picture, or are left out with a
+//! often resized or turned after they were annotated. Boxes follow the picture, or are omitted with a
 //! message.
 
 use std::{
@@ -13,7 +13,8 @@ use image::metadata::Orientation;
 use tessera_model::{Mask, region::Vec2};
 
 use super::{
-    description::{BoundingBox, LabeledBox, MediaDescription},
+    bounding_box::BoundingBox,
+    description::{LabeledBox, MediaDescription},
     observed_files::ObservedFiles,
     sidecar_reader::SidecarData,
 };
@@ -115,7 +116,7 @@ fn drawn_in_stored_pictures(
     stored
 }
 
-/// Leaves out the boxes outside the annotated picture, and places the others. Returns what is left out.
+/// Omits the boxes outside the annotated picture, and places the others. Returns what is omitted.
 fn fit_to_picture(
     description: &mut MediaDescription,
     (width, height): (u32, u32),
@@ -140,7 +141,7 @@ fn fit_to_picture(
     in_fractions.into_iter().chain(outside).chain(placed.err()).collect()
 }
 
-/// Leaves out the boxes if all of them are within the first pixel, and says why.
+/// Omits the boxes if all of them are within the first pixel, and says why.
 fn leave_out_fractions(description: &mut MediaDescription) -> Option<String> {
     let is_fraction = |object: &LabeledBox| match object.bounding_box {
         BoundingBox::Pixels { x, y, width, height } => {
@@ -159,7 +160,7 @@ fn leave_out_fractions(description: &mut MediaDescription) -> Option<String> {
 }
 
 /// Places the boxes of a picture. `is_stored` says that other boxes of the sidecar were drawn in stored pictures. The
-/// error says what is left out.
+/// error says what is omitted.
 fn place(
     description: &mut MediaDescription,
     stated: StatedSize,
@@ -187,7 +188,7 @@ fn place(
     }
     let problem = |part| {
         format!(
-            "the picture has {width}x{height} pixels, but its annotations are for {}x{}, so its {part} are left out",
+            "the picture has {width}x{height} pixels, but its annotations are for {}x{}, so its {part} are omitted",
             stated.width, stated.height
         )
     };
@@ -206,7 +207,7 @@ fn place(
     masks
 }
 
-/// Turns the masks of a picture to the upright picture of this height and width. The error says what is left out.
+/// Turns the masks of a picture to the upright picture of this height and width. The error says what is omitted.
 fn turn_masks(
     description: &mut MediaDescription,
     stated_size: Vec2,
@@ -222,7 +223,7 @@ fn turn_masks(
         is_complete &= annotation.mask.is_some();
         pixels_left -= annotation.mask.as_ref().map_or(0, Mask::area);
     }
-    let why = "its masks cannot be turned like the picture, so they are left out";
+    let why = "its masks cannot be turned like the picture, so they are omitted";
     if is_complete { Ok(()) } else { Err(why.to_owned()) }
 }
 

@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use serde_json::value::RawValue;
 
 use super::sidecar_reader::NOT_UTF_8;
-use crate::ingest::documents;
+use crate::ingest::{documents, text_encoding};
 
 /// Maximum size of a document, which is read in parts.
 pub(super) const MAX_STREAMED_BYTES: u64 = 2 << 30;
@@ -83,7 +83,8 @@ impl<R: Read> Values<R> {
         loop {
             let mut name = Vec::new();
             self.value(Some(&mut name))?;
-            let name = serde_json::from_slice(&documents::to_utf8(name)).map_err(|_| INVALID)?;
+            let name =
+                serde_json::from_slice(&text_encoding::to_utf8(name)).map_err(|_| INVALID)?;
             self.expect(b':')?;
             if !each(self, name)? || !self.has_more(b'}')? {
                 return Ok(());
@@ -187,7 +188,7 @@ impl<R: Read> Values<R> {
 /// Passes an element to `take`. An element decides for itself whether it is Windows-1252, because the document is not
 /// kept. What Python writes although it is not JSON is replaced.
 fn take_element(element: Vec<u8>, take: &mut dyn FnMut(&RawValue)) -> Result<(), String> {
-    let text = String::from_utf8(documents::to_utf8(element)).map_err(|_| NOT_UTF_8)?;
+    let text = String::from_utf8(text_encoding::to_utf8(element)).map_err(|_| NOT_UTF_8)?;
     let text = documents::repaired(text);
     take(serde_json::from_str(&text).map_err(|_| INVALID)?);
     Ok(())

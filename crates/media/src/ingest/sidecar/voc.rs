@@ -8,7 +8,7 @@ use roxmltree::Node;
 use super::prelude::*;
 use super::{
     annotation_files::PictureAnnotations,
-    description::{turned_box, turned_corners},
+    bounding_box::{turned_box, turned_corners},
 };
 
 /// The folders, parallel to the image folder, in which VOC keeps its documents.

@@ -3,7 +3,7 @@
 //! or all lines of a dataset together.
 
 use super::prelude::*;
-use super::{class_names::ClassMap, description::sides_around};
+use super::{bounding_box::sides_around, class_names::ClassMap};
 
 /// The numbers of a box: the center, the width and the height.
 const BOX_COLUMNS: usize = 4;

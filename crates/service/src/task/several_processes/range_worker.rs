@@ -17,7 +17,7 @@ use crate::{
         extract_media::{extract_media, percent},
         member_features::{GRAPH_NEIGHBORS, MemberVectors, Scope, StoredKeypoints, read_members},
     },
-    task_error::TaskError,
+    task_error::{TaskError, UnfinishedRun},
 };
 use tessera_files::open_locked;
 use tessera_media::ingest::FileToExtract;
@@ -109,8 +109,8 @@ fn run_range(
     context: &TaskContext,
     range: &SimilarityRange,
     members: &mut Option<Members>,
-) -> Result<(), StoreError> {
-    match context.run(|| compute(context, range, members)) {
+) -> Result<(), UnfinishedRun> {
+    let ended = match context.run(|| compute(context, range, members)) {
         Ok(Some(result)) => context.write_end(|tx| match &result {
             ComputedRange::Graph(graph) => similarity_range::finish(tx, range.row, graph.parts()),
             ComputedRange::Candidates(found) => {
@@ -122,8 +122,11 @@ fn run_range(
         }),
         // The worker of the indexing task computes the range, or fails with a reason.
         Ok(None) => context.write_end(|tx| similarity_range::remove(tx, range.row)),
-        Err(cause) => context.end(cause, |tx, _| similarity_range::remove(tx, range.row)),
-    }
+        Err(cause) => {
+            return context.end(cause, |tx, _| similarity_range::remove(tx, range.row));
+        }
+    };
+    Ok(ended?)
 }
 
 /// Computes a range. Returns `None` if something that it needs is not stored.
@@ -282,9 +285,9 @@ fn extract_next_range(worker: &WorkerContext, indexing_task: Option<i64>) -> boo
 }
 
 /// Extracts a range. Fails only if the store cannot even record the failure.
-fn run_extraction(context: &TaskContext, range: &ExtractionRange) -> Result<(), StoreError> {
+fn run_extraction(context: &TaskContext, range: &ExtractionRange) -> Result<(), UnfinishedRun> {
     match context.run(|| extract_range(context, range)) {
-        Ok(()) => context.write_end(|tx| extraction::end_range(tx, range)),
+        Ok(()) => Ok(context.write_end(|tx| extraction::end_range(tx, range))?),
         Err(cause) => context.end(cause, |tx, reason| extraction::fail_range(tx, range, reason)),
     }
 }

@@ -11,8 +11,9 @@ use flate2::{Compression, write::GzEncoder};
 use tar::{Builder, EntryType, Header};
 use tempfile::TempDir;
 use tessera_media::ingest::{
-    FolderPatterns, SandboxedDir, scan_folder,
-    unpack::{ArchiveKind, UnpackLimits, UnpackReport, unpack},
+    FolderPatterns, SandboxedDir,
+    archive_readers::{ArchiveKind, UnpackLimits, UnpackReport, unpack},
+    scan_folder,
 };
 use zip::{ZipWriter, write::SimpleFileOptions};
 

@@ -5,7 +5,7 @@ use std::path::Component;
 use proptest::prelude::*;
 use tessera_media::ingest::file_names::sanitized_path;
 use tessera_model::FileKind;
-use tessera_model::local_files::{MAX_DEPTH, MAX_PATH_BYTES};
+use tessera_model::archive_paths::{MAX_DEPTH, MAX_PATH_BYTES};
 
 #[test]
 fn unsafe_names_are_sanitized_and_stay_distinct() {

@@ -8,7 +8,7 @@ use std::{
 
 use proptest::prelude::*;
 use tar::{Builder, EntryType};
-use tessera_media::ingest::unpack::{
+use tessera_media::ingest::archive_readers::{
     ArchiveKind, NESTED_ARCHIVE, UnpackError, UnpackLimits, UnpackReport, unpack,
 };
 use tessera_model::FileKind;

@@ -1,7 +1,7 @@
 //! Archives that would unpack to more than a service can keep.
 
 use tar::{Builder, EntryType};
-use tessera_media::ingest::unpack::{ArchiveKind, UnpackLimits};
+use tessera_media::ingest::archive_readers::{ArchiveKind, UnpackLimits};
 
 use super::archives::{
     BOMBS, LARGE_DICTIONARIES, append_member, gzipped, names, random_bytes, tar_of, unpack_bytes,

@@ -1,5 +1,5 @@
 //! Writes conditions on the properties of files as SQL, and finds the tags and the columns of the user's own that a
-//! table has. The rules are those of [`PropertyFilter::holds`].
+//! table has. The rules are those of [`PropertyFilter::matches`].
 
 use super::{match_conditions::MatchConditions, registry::SearchTable};
 use crate::prelude::*;

@@ -17,7 +17,7 @@ use crate::{
 };
 use tessera_model::Page;
 use tessera_search::{
-    member_search::{Grouping, MemberOrder, MemberSearch, VectorQuery},
+    member_search::{Grouping, MemberDistance, MemberOrder, MemberSearch, VectorQuery},
     text::{
         name_words::{EXACT_NAME_DISTANCE, NameQuery},
         words::indexed_words,
@@ -48,6 +48,9 @@ SET LOCAL enable_sort = off;
 SET LOCAL jit = off";
 /// The maximum number of rows that the index returns, as a multiple of the horizon.
 const SCANNED_HORIZONS: u64 = 20;
+
+/// The score of members that are not ranked.
+const NO_SCORE: &str = "CAST(0 AS real)";
 
 /// The end of the statement for a page: the clusters of the page, and what is shown of each cluster.
 const SHOWN: &str = "
@@ -110,6 +113,7 @@ impl TableSearch {
             return Ok(false);
         }
         let filters = conditions.filters(search);
+        // The version is always a condition. Without others, all members are left.
         if filters.len() == 1 {
             return Ok(true);
         }
@@ -144,11 +148,8 @@ impl TableSearch {
         let mut conditions = MatchConditions::new(&self.table);
         let matches = self.matches(&mut conditions);
         let is_ranked = self.is_ranked();
-        let (best, order) = if is_ranked {
-            ("min(score)", "best, cluster")
-        } else {
-            ("CAST(0 AS real)", "cluster")
-        };
+        let (best, order) =
+            if is_ranked { ("min(score)", "best, cluster") } else { (NO_SCORE, "cluster") };
         // The index of clusters returns the first clusters without reading all matches.
         let reads_index = !is_ranked && matches!(self.grouping, Grouping::Level(_));
         let kept = if reads_index { "NOT MATERIALIZED" } else { "MATERIALIZED" };
@@ -213,12 +214,12 @@ impl TableSearch {
         ))
     }
 
-    /// Returns the table `t`, and the column with the rank of each member's cluster.
-    fn clustered_table(&self, conditions: &mut MatchConditions) -> (String, String) {
+    fn clustered_table(&self, conditions: &mut MatchConditions) -> ClusteredTable {
         let (table, version) = (self.table.name(), self.table.version);
         let similarity = match self.grouping {
             Grouping::Level(level) => {
-                return (format!("{table} AS t"), format!("t.rank_{}", level.level()));
+                let rank = format!("t.rank_{}", level.level());
+                return ClusteredTable { table: format!("{table} AS t"), rank };
             }
             Grouping::Duplicates(similarity) => conditions.value(f64::from(similarity)),
         };
@@ -232,53 +233,62 @@ impl TableSearch {
                      FROM {table} WHERE version <= {version} AND twin_order IS NOT NULL) AS firsts
              ) AS duplicates ON duplicates.media = t.media"
         );
-        (table, "duplicates.rank".to_owned())
+        ClusteredTable { table, rank: "duplicates.rank".to_owned() }
     }
 
     /// Returns the row, cluster and score of each matching member.
     fn matches(&self, conditions: &mut MatchConditions) -> String {
-        let (table, cluster) = self.clustered_table(conditions);
-        let mut filters = conditions.filters(&self.search);
-        let exact = |from: &str, score: &str, filters: &[String]| {
-            let filters = filters.join(" AND ");
-            format!(
-                "SELECT t.media, {cluster} AS cluster, {score} AS score FROM {from} WHERE {filters}"
-            )
-        };
-        let ranking = match &self.search.order {
-            MemberOrder::Browsing => {
-                filters.extend(conditions.distances(&self.search, |_| true));
-                return exact(&table, "CAST(0 AS real)", &filters);
-            }
+        let mut members = self.clustered_table(conditions);
+        match &self.search.order {
+            MemberOrder::Browsing => members.select(NO_SCORE, &self.filters(conditions)),
             MemberOrder::Captions(scores) => {
-                filters.extend(conditions.distances(&self.search, |_| true));
                 let captions = conditions.caption_scores_table(scores);
-                let from = format!("{table} JOIN {captions} ON captions.picture = t.picture");
-                return exact(&from, "captions.score", &filters);
+                let table = &mut members.table;
+                *table = format!("{table} JOIN {captions} ON captions.picture = t.picture");
+                members.select("captions.score", &self.filters(conditions))
             }
-            MemberOrder::Distance(ranking) => ranking,
-        };
-        let Some(comparable) = conditions.comparable(ranking) else {
-            filters.push("FALSE".to_owned());
-            return exact(&table, "CAST(0 AS real)", &filters);
-        };
-        let score = conditions.score(&comparable);
-        let Some(horizon) = self.horizon else {
-            filters.push(conditions.exists(&comparable));
-            filters.extend(conditions.distances(&self.search, |_| true));
-            return exact(&table, &score, &filters);
-        };
+            MemberOrder::Distance(ranking) => {
+                let Some(comparable) = conditions.comparable(ranking) else {
+                    return members.select(NO_SCORE, &["FALSE".to_owned()]);
+                };
+                if let Some(horizon) = self.horizon {
+                    let distances = (ranking, &comparable);
+                    return self.nearest(conditions, &members, distances, horizon);
+                }
+                let mut filters = self.filters(conditions);
+                filters.push(conditions.exists(&comparable));
+                members.select(&conditions.score(&comparable), &filters)
+            }
+        }
+    }
+
+    fn filters(&self, conditions: &mut MatchConditions) -> Vec<String> {
+        let mut filters = conditions.filters(&self.search);
+        filters.extend(conditions.distances(&self.search, |_| true));
+        filters
+    }
+
+    /// Returns the matches among the members that are nearest by the vectors of the ranking, up to `horizon` for each
+    /// vector, and among those that are found by their names.
+    fn nearest(
+        &self,
+        conditions: &mut MatchConditions,
+        members: &ClusteredTable,
+        (ranking, comparable): (&MemberDistance, &MemberDistance),
+        horizon: u64,
+    ) -> String {
+        let score = conditions.score(comparable);
+        let mut filters = conditions.filters(&self.search);
         filters.extend(conditions.distances(&self.search, |distance| distance != ranking));
         let mut nearest = Vec::new();
         for candidate in conditions.candidates(&comparable.query) {
             let product = conditions.product(candidate);
-            let of_candidate = [filters.as_slice(), &[has_vector(candidate)]].concat();
-            let found = exact(&table, &score, &of_candidate);
+            let found = members.select(&score, &[&filters[..], &[has_vector(candidate)]].concat());
             nearest.push(format!("({found} ORDER BY {product} LIMIT {horizon})"));
         }
         if !comparable.names.is_empty() {
-            filters.push(conditions.is_named(&comparable));
-            nearest.push(format!("({})", exact(&table, &score, &filters)));
+            filters.push(conditions.is_named(comparable));
+            nearest.push(format!("({})", members.select(&score, &filters)));
         }
         let mut cutoffs = conditions.cutoffs(&self.search, ranking);
         cutoffs.push("TRUE".to_owned());
@@ -287,6 +297,22 @@ impl TableSearch {
             nearest.join(" UNION "),
             cutoffs.join(" AND ")
         )
+    }
+}
+
+/// A table of members with their clusters, in SQL.
+struct ClusteredTable {
+    /// The table `t`, with what is joined to it.
+    table: String,
+    /// The column with the rank of each member's cluster.
+    rank: String,
+}
+
+impl ClusteredTable {
+    fn select(&self, score: &str, filters: &[String]) -> String {
+        let Self { table, rank } = self;
+        let filters = filters.join(" AND ");
+        format!("SELECT t.media, {rank} AS cluster, {score} AS score FROM {table} WHERE {filters}")
     }
 }
 

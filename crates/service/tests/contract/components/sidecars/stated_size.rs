@@ -160,7 +160,7 @@ fn masks_are_turned_like_their_picture() {
         );
         let found = &data.descriptions[Path::new("a.jpg")].objects[0].annotation.mask;
         assert_eq!(found.as_ref(), Some(&mask(&turned.into_luma8())), "{orientation}");
-        let why = "turned.jpg: its masks cannot be turned like the picture, so they are left out";
+        let why = "turned.jpg: its masks cannot be turned like the picture, so they are omitted";
         assert_eq!(data.problems[Path::new("x.json")], why, "{orientation}");
     }
 }
@@ -223,7 +223,7 @@ fn boxes_of_another_picture_are_reported_with_both_sizes() {
         let data = place(&folder, (320, 240));
         let prefix = if name.starts_with("a.") { "" } else { "a.jpg: " };
         let why = format!(
-            "{prefix}the picture has 320x240 pixels, but its annotations are for {stated}, so its boxes are left out"
+            "{prefix}the picture has 320x240 pixels, but its annotations are for {stated}, so its boxes are omitted"
         );
         assert_eq!(data.problems[Path::new(name)], why);
         assert_eq!(boxes(&data, (320, 240)), [[0; 4]; 0]);
@@ -308,7 +308,7 @@ fn unknown_sizes_are_ignored_and_masks_of_other_sizes_left_out() {
     );
     let data = place(&folder, (320, 240));
     assert_eq!(boxes(&data, (320, 240)), [[10, 20, 100, 80]]);
-    let why = "a.jpg: the picture has 320x240 pixels, but its annotations are for 640x480, so its masks are left out";
+    let why = "a.jpg: the picture has 320x240 pixels, but its annotations are for 640x480, so its masks are omitted";
     assert_eq!(data.problems[Path::new("x.json")], why);
 }
 

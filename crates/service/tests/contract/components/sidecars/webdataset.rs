@@ -4,9 +4,10 @@ use std::{path::Path, sync::atomic::AtomicBool};
 
 use tar::{Builder, Header};
 use tessera_media::ingest::{
-    FolderPatterns, SandboxedDir, scan_folder,
+    FolderPatterns, SandboxedDir,
+    archive_readers::{ArchiveKind, UnpackLimits, unpack},
+    scan_folder,
     sidecar::read,
-    unpack::{ArchiveKind, UnpackLimits, unpack},
 };
 use tessera_model::vql::ColumnValue;
 

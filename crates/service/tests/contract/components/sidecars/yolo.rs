@@ -191,6 +191,10 @@ fn class_names_are_found_in_files_of_other_names() {
     assert_eq!(labels(&folder), ["class 0"]);
     let why = "its class names differ from those in b.yaml, so neither are used";
     assert_eq!(folder.problem_of("a.yaml"), why);
+    folder.write("a.yaml", "names: [person]\npath: [");
+    let both = folder.problem_of("a.yaml");
+    assert!(both.ends_with(&format!(": invalid YAML; {why}")), "{both}");
+    folder.write("a.yaml", "names: [person]");
     for names in ["car", "person"] {
         folder.write("b.yaml", format!("names: [{names}]"));
         let used = folder.read_sidecars().sidecars;

@@ -14,7 +14,7 @@ use std::{
     },
 };
 
-use tessera_model::{FileKind, SafeText, local_files::local_relative_path};
+use tessera_model::{FileKind, SafeText, archive_paths::local_relative_path};
 use tessera_picture::{VideoContainer, media_kind};
 
 use super::{
@@ -358,7 +358,7 @@ impl<'a> Unpacker<'a> {
 }
 
 /// Returns a name with `/` between its parts, and without the root of a disk: `a/b.jpg` for `C:\a\b.jpg`, as programs
-/// on Windows write it, and for `/a/b.jpg`. A folder that the name leaves again is left out: `b.jpg` for `a/../b.jpg`.
+/// on Windows write it, and for `/a/b.jpg`. A folder that the name leaves again is omitted: `b.jpg` for `a/../b.jpg`.
 fn relative_name(name: &str) -> String {
     let name = name.replace('\\', "/");
     let without_disk = match name.as_bytes() {

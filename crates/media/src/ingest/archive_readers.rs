@@ -24,12 +24,12 @@ use zip::{
 
 use super::{
     SourceFile,
+    bounded_unpacker::{LINK, MemberError, SourceFailure, Unpacker},
     original_files::ObservedFile,
-    unpacker::{LINK, MemberError, SourceFailure, Unpacker},
     zip_member::{ZipContents, open_member, unmarked_name, zip_name},
 };
 
-pub use super::unpacker::{
+pub use super::bounded_unpacker::{
     NESTED_ARCHIVE, UnpackError, UnpackLimits, UnpackReport, UnpackTarget, damage_reason,
 };
 

@@ -30,7 +30,7 @@ pub(super) fn keeps_permissions(folder: &Path) -> bool {
     missing_guarantees(folder, &[Guarantee::Privacy]).is_empty()
 }
 
-/// What decides about the use of a file.
+/// The properties that decide whether the file of a secret may be used.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SecretAccess {
     mode: u32,
