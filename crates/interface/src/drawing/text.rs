@@ -95,6 +95,7 @@ impl<S> Painter<'_, S> {
     /// does what Enter does.
     pub(crate) fn list_row(&mut self, area: Rect, row: u16, index: usize, selected: bool) {
         self.select_row(area, row, selected);
+        self.item(area.y + row, index);
         let target = if selected {
             ClickTarget::Key(Chord::plain(Key::Enter))
         } else {

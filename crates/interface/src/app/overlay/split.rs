@@ -185,7 +185,7 @@ fn report(sets: &[SavedSet]) -> (Level, String) {
     let media = grouped_with_noun(all, "media item", "media items");
     (
         Level::Success,
-        format!("divided {media}: {sizes}; in the basket (5), o loads a set by its name"),
+        format!("divided {media}: {sizes}; in the basket, o loads a set by its name"),
     )
 }
 
