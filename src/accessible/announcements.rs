@@ -87,7 +87,8 @@ impl Announcements {
         let read = [known.lines.as_slice(), &earlier.lines].concat();
         lines.extend(self.new_lines(&reading, &read, is_new_place));
         if lines.len() == count && !is_new_place && field.is_none() {
-            let gone = known.lines_beyond(&reading.lines).into_iter().map(|index| known.text(index));
+            let gone =
+                known.lines_beyond(&reading.lines).into_iter().map(|index| known.text(index));
             lines.extend(gone.map(|line| Announcement::Item(format!("no longer: {line}"))));
         }
         let moved = reading.current != known.current || is_new_place;
@@ -164,8 +165,7 @@ impl Announcements {
 /// Describes keys, with words for arrows.
 fn hints(keys: &str) -> String {
     let words = [("↑", "up"), ("↓", "down"), ("←", "left"), ("→", "right")];
-    let hints =
-        words.iter().fold(keys.to_owned(), |text, (arrow, word)| text.replace(arrow, word));
+    let hints = words.iter().fold(keys.to_owned(), |text, (arrow, word)| text.replace(arrow, word));
     let parts = hints.split("  ").map(str::trim).filter(|part| !part.is_empty());
     format!("keys: {}", parts.collect::<Vec<_>>().join(", "))
 }

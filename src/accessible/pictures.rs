@@ -211,7 +211,12 @@ pub(super) fn region(picker: &RegionPicker) -> Reading {
     let current = Region::PRESETS.iter().position(|(_, preset)| *preset == picker.region);
     let title = format!("Pick a region of {}", picker.image.name);
     let field = numbers.map(|numbers| {
-        sentences::text_field(numbers.field.name(), numbers.text.value(), (numbers.field as usize, 4), "")
+        sentences::text_field(
+            numbers.field.name(),
+            numbers.text.value(),
+            (numbers.field as usize, 4),
+            "",
+        )
     });
     Reading { field, ..Reading::with_items(title, above, items, current.unwrap_or(usize::MAX)) }
 }

@@ -18,6 +18,7 @@ use tessera_interface::{
             command_list::CommandList,
             duplicate_review::DuplicateReview,
             facets::Facets,
+            help::Help,
             map::MapView,
             pick_list::{Command, PickList},
             region_picker::RegionPicker,
@@ -102,11 +103,12 @@ impl Reading {
         Self { title: title.into(), lines, count, current, ..Self::default() }
     }
 
-    /// Returns whether this is the last dialog or pane, perhaps with another title. A list of other commands is another
-    /// dialog.
+    /// Returns whether this is the last dialog or pane. The title of a form, of a review and of a map says what has
+    /// become of it. Another title of other dialogs means that everything in it is new.
     pub(super) fn continues(&self, last: &Self) -> bool {
-        let is_list = self.dialog == Some(TypeId::of::<CommandList>());
-        let may_change_title = self.dialog.is_some() && !is_list;
+        let changing = [TypeId::of::<DuplicateReview>(), TypeId::of::<MapView>()];
+        let may_change_title =
+            self.field.is_some() || self.dialog.is_some_and(|dialog| changing.contains(&dialog));
         self.dialog == last.dialog && (may_change_title || self.title == last.title)
     }
 
@@ -155,7 +157,11 @@ fn dialog(app: &App, overlay: &dyn Dialog) -> Reading {
         let message = Some(review.message.clone()).filter(|text| !text.is_empty());
         Reading::with_items(review.title(), message.into_iter().collect(), groups, review.group)
     } else {
-        let (title, drawing) = read_drawing(app, app.overlay_area().unwrap_or_default());
+        let (mut title, drawing) = read_drawing(app, app.overlay_area().unwrap_or_default());
+        let filter = app.dialog::<Help>().filter(|help| !help.searching);
+        if let Some(filter) = filter.map(|help| help.query.value()).filter(|it| !it.is_empty()) {
+            title = format!("{title}, filter: {filter}");
+        }
         let field = drawing.field_text(overlay);
         Reading { field, ..Reading::drawn(title, drawing) }
     }
@@ -203,7 +209,7 @@ fn pane(app: &App) -> Reading {
             let field = sentences::query_field(app.query().draft(app.results()));
             Reading { keys: keys.to_owned(), field, ..Reading::drawn(title, drawn(areas.query)) }
         }
-        Pane::Jobs if app.jobs().len() == 0 => Reading::drawn(title, drawn(areas.jobs)),
+        Pane::Jobs if app.jobs().is_empty() => Reading::drawn(title, drawn(areas.jobs)),
         Pane::Jobs => {
             let jobs = app.jobs().iter().rev().map(|job| sentences::job(app, job)).collect();
             Reading::with_items(title, Vec::new(), jobs, app.jobs().cursor())

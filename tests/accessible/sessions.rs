@@ -59,9 +59,8 @@ fn a_long_page_is_read_in_parts() {
 }
 
 /// The signs of the drawing that mean something.
-const SIGNS: [char; 18] = [
-    '●', '○', '◐', '◧', '◑', '◔', '✓', '✗', '✔', '✖', '⚠', '★', '▶', '▸', '•', '‹', '█', '▊',
-];
+const SIGNS: [char; 18] =
+    ['●', '○', '◐', '◧', '◑', '◔', '✓', '✗', '✔', '✖', '⚠', '★', '▶', '▸', '•', '‹', '█', '▊'];
 
 #[test]
 fn every_sign_is_read_as_words() {
@@ -130,6 +129,10 @@ fn every_long_list_is_read_in_parts_and_a_change_alone() {
     let help = session.type_and_read_all("help");
     assert!(help.len() > 200 && help.iter().all(|line| !line.contains("click")), "{help:?}");
     assert!(help.iter().any(|line| line.starts_with("item: focus-query, F4, ")), "{help:?}");
+    session.type_line("/");
+    assert_eq!(session.type_line("rat").len(), 1, "{}", session.log);
+    let found = session.type_line("");
+    assert!(found[0] == "status: Help, filter: rat" && found.concat().contains("rate-1"));
 }
 
 /// Types a line that reads a list, and checks that it is read ten items at a time, each with its number.

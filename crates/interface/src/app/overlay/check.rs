@@ -293,8 +293,7 @@ impl Dialog for QualityCheck {
             None => fields::position(&FIELDS, &self.field),
         };
         let is_list = self.results.is_some();
-        let options =
-            FormOptions { is_list, ..FormOptions::new(FIELD_COLUMN, &footer, focused) };
+        let options = FormOptions { is_list, ..FormOptions::new(FIELD_COLUMN, &footer, focused) };
         ctx.form(inside, &options, |rows| match &self.results {
             Some(results) => draw_results(rows, results),
             None => self.draw_form(rows),

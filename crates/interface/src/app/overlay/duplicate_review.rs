@@ -666,8 +666,11 @@ impl DuplicateReview {
         lines.push(Line::default());
         ctx.put_lines(inside, &lines);
         let list = below(inside, rows_of_lines(&lines, inside.width));
-        let images = self.found.groups.iter().flat_map(|group| &group.images).skip(self.top);
-        for (row, image) in (0..list.height.saturating_sub(1)).zip(images) {
+        let images: Vec<_> = self.found.groups.iter().flat_map(|group| &group.images).collect();
+        let rows = list.height.saturating_sub(1);
+        let area = Rect { height: rows, ..list }.outer(Margin::new(1, 1));
+        ctx.scroll_mark(area, self.top, usize::from(rows), images.len());
+        for (row, image) in (0..rows).zip(images.into_iter().skip(self.top)) {
             let (decision, style) = decision_text(theme, self.found.goes(image));
             let size = format_bytes(image.bytes());
             let first = format!("   {decision}  {size:>10}  ");

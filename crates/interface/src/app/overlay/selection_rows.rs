@@ -70,8 +70,8 @@ pub(crate) fn previews_seen_text(totals: &SelectionTotals) -> String {
 pub fn totals_lines(app: &App) -> Vec<String> {
     let totals = app.baskets.selection(&app.results).map(Selection::totals).unwrap_or_default();
     let sign = app.setup.sign("⚠ ", "");
-    let stale = (totals.stale > 0)
-        .then(|| format!("{sign}stale: r rechecks this page, Enter shows it"));
+    let stale =
+        (totals.stale > 0).then(|| format!("{sign}stale: r rechecks this page, Enter shows it"));
     let mut lines = vec![totals_text(&totals), previews_seen_text(&totals)];
     lines.extend(stale);
     lines.retain(|line| !line.is_empty());

@@ -77,9 +77,9 @@ fn preview_lines(ctx: &DrawContext, preview: &Preview) -> Vec<(String, Style)> {
     }
     lines.extend(video_lines(ctx.app, preview).into_iter().map(|text| (text, theme.text)));
     lines.extend(preview.caption.as_ref().map(|caption| (format!("“{caption}”"), theme.text)));
-    let rating = (preview.rating > 0).then(|| match ctx.app.setup().is_text {
-        true => format!("rated {}", preview.rating),
-        false => "★".repeat(preview.rating.into()),
+    let rating = (preview.rating > 0).then(|| {
+        let stars = "★".repeat(preview.rating.into());
+        if ctx.app.setup().is_text { format!("rated {}", preview.rating) } else { stars }
     });
     let cluster = ctx.app.results().cluster();
     let (tagging, results) = (ctx.app.tagging(), ctx.app.results());

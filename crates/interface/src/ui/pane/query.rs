@@ -308,13 +308,11 @@ pub(super) fn draw_filter(ctx: &mut DrawContext, line: Rect, row: &FilterRow, st
     let theme = ctx.theme;
     let style = if row.enabled && !state.dimmed { theme.text } else { theme.dim };
     let number_width = if line.width < WIDE_ROW { NUMBER_WIDTHS.1 } else { NUMBER_WIDTHS.0 };
+    let setup = ctx.app.setup();
+    let mark = if row.enabled { setup.sign(" ✓", " on") } else { setup.sign(" ○", " off") };
     let mut writer = RowWriter { ctx, rest: line, style };
     writer.column(if state.selected { "▸" } else { " " }, 1, theme.accent);
-    let (signs, width) = match writer.ctx.app.setup().is_text {
-        true => ([" on", " off"], 6),
-        false => ([" ✓", " ○"], COLUMN_WIDTHS[0] - 1),
-    };
-    writer.column(signs[usize::from(!row.enabled)], width, style);
+    writer.column(mark, COLUMN_WIDTHS[0] - 1 + 2 * u16::from(setup.is_text), style);
     writer.column(row.kind.keyword(), COLUMN_WIDTHS[1], style);
     let mode = if row.kind == FilterKind::Issues { "mode " } else { "" };
     let has_choice = state.selected && row.kind.choices().len() > 1;
