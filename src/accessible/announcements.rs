@@ -83,8 +83,9 @@ impl Announcements {
         if is_new_place {
             self.stages.clear();
         }
-        let earlier = self.stages.remove(&reading.keys).unwrap_or_default();
-        let read = [known.lines.as_slice(), &earlier.lines].concat();
+        let earlier = self.stages.get(&reading.keys).filter(|_| reading.keys != known.keys);
+        let earlier = earlier.map_or(&[][..], |earlier| &earlier.lines);
+        let read = [known.lines.as_slice(), earlier].concat();
         lines.extend(self.new_lines(&reading, &read, is_new_place));
         if lines.len() == count && !is_new_place && field.is_none() {
             let gone =

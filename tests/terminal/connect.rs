@@ -221,7 +221,7 @@ fn what_was_not_saved_is_reported_if_the_next_screen_fails() {
         export XDG_STATE_HOME=$PWD/state
         exec tessera open harbor 2> errors";
     let mut program = Program::script(script, home);
-    program.wait_for("3 images");
+    program.wait_for("noise-");
     program.press("f");
     program.wait_for("similar to");
     program.press("P");

@@ -166,7 +166,7 @@ fn wrap_line<'line>(line: &Line<'line>, cells: usize, max_lines: usize) -> Vec<L
     }
     // The columns of a text that is cut stay where they are.
     let parts = match max_lines {
-        1 => vec![truncate(text, column.max(1))],
+        1 => vec![truncate(text.trim_end(), column.max(1))],
         _ => wrap_words(text, column.max(1), max_lines).collect(),
     };
     let wrapped = parts.into_iter().enumerate().map(|(index, part)| {
