@@ -9,11 +9,11 @@ use std::{
     time::Duration,
 };
 
-use tessera_interface::app::{App, Dialog, Job, Level, Uptime};
+use tessera_interface::app::{App, Job, Level, Uptime};
 use tessera_model::SafeText;
 use tokio::task::JoinHandle;
 
-use crate::accessible::Reading;
+use crate::accessible::{Reading, reading::ReadLine};
 
 /// A line to print, with its kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,12 +29,14 @@ pub struct Announcements {
     last: Reading,
     /// The panes as they were last read. A closed dialog is forgotten.
     panes: BTreeMap<String, Reading>,
-    /// The items of a pane that are read when the user asks for more.
+    /// The open dialog or pane as it was last read with these keys, because some dialogs have several stages.
+    stages: BTreeMap<String, Reading>,
+    /// The items that are read when the user asks for more.
     unread: VecDeque<String>,
     notifications: usize,
 }
 
-/// The number of items of a pane that are read at once.
+/// The number of items of a list that are read at once.
 const ITEMS_AT_ONCE: usize = 10;
 
 impl Announcements {
@@ -57,53 +59,69 @@ impl Announcements {
         lines
     }
 
-    /// Returns the lines that are new in the open dialog or pane. If another dialog or pane is open now, its title
-    /// comes first. If only the cursor has moved, the line below the cursor is returned.
+    /// Returns the lines that are new in the open dialog or pane, and the current field. If another dialog or pane is
+    /// open now, its title comes first. If only the cursor has moved, the line below the cursor is returned.
     pub fn changes(&mut self, app: &App) -> Vec<Announcement> {
         let reading = Reading::of(app);
-        let is_new_place =
-            (&reading.title, reading.is_dialog) != (&self.last.title, self.last.is_dialog);
-        let before = if is_new_place { self.panes.get(&reading.title) } else { Some(&self.last) };
-        let before = before.filter(|_| !(is_new_place && reading.is_dialog)).cloned();
-        let known = before.unwrap_or_default();
+        let is_new_place = !reading.continues(&self.last);
+        let known = match reading.dialog {
+            _ if !is_new_place => Some(&self.last),
+            Some(_) => None,
+            None => self.panes.get(&reading.title),
+        };
+        let known = known.cloned().unwrap_or_default();
+        let field = reading.field.clone().filter(|_| is_new_place || reading.field != known.field);
         let mut lines = Vec::new();
-        if is_new_place {
+        if is_new_place || reading.title != known.title {
             lines.push(Announcement::Status(reading.title.clone()));
-            lines.extend(app.overlay().map(|overlay| Announcement::Item(hints(overlay))));
+        }
+        let (last, dialog) = (&self.last.keys, self.last.dialog);
+        if !reading.keys.is_empty() && (&reading.keys, reading.dialog) != (last, dialog) {
+            lines.push(Announcement::Item(hints(&reading.keys)));
         }
         let count = lines.len();
-        lines.extend(self.new_lines(&reading, &known, is_new_place));
-        let gone = known.lines.iter().filter(|line| !reading.lines.contains(line));
-        if lines.len() == count && !is_new_place {
+        if is_new_place {
+            self.stages.clear();
+        }
+        let earlier = self.stages.get(&reading.keys).filter(|_| reading.keys != known.keys);
+        let earlier = earlier.map_or(&[][..], |earlier| &earlier.lines);
+        let read = [known.lines.as_slice(), earlier].concat();
+        lines.extend(self.new_lines(&reading, &read, is_new_place));
+        if lines.len() == count && !is_new_place && field.is_none() {
+            let gone =
+                known.lines_beyond(&reading.lines).into_iter().map(|index| known.text(index));
             lines.extend(gone.map(|line| Announcement::Item(format!("no longer: {line}"))));
         }
         let moved = reading.current != known.current || is_new_place;
-        if lines.len() == count && moved {
-            let current = reading.current.and_then(|current| reading.lines.get(current));
-            lines.extend(current.cloned().map(Announcement::Item));
+        if lines.len() == count && moved && field.is_none() {
+            let current = reading.current.map(|current| reading.text(current));
+            lines.extend(current.map(Announcement::Item));
         }
+        lines.extend(field.map(Announcement::Item));
         self.remember(reading);
         lines
     }
 
-    /// Returns the lines that were not read yet. Of a long pane, only the first items are returned. The item under the
+    /// Returns the lines that were not read yet. Of a long list, only the first items are returned. The item under the
     /// cursor is always included.
     fn new_lines(
         &mut self,
         reading: &Reading,
-        known: &Reading,
+        read: &[ReadLine],
         is_new_place: bool,
     ) -> Vec<Announcement> {
-        let new = reading.lines.iter().enumerate().filter(|(_, line)| !known.lines.contains(line));
         let (mut lines, mut unread, mut items) = (Vec::new(), VecDeque::new(), 0);
-        for (index, line) in new {
-            let is_item = reading.items.contains(&index) && !reading.is_dialog;
+        // The current field is read after all lines.
+        let field = reading.current.filter(|_| reading.field.is_some() && reading.count == 0);
+        let new = reading.lines_beyond(read).into_iter().filter(|index| field != Some(*index));
+        for index in new {
+            let is_item = reading.lines[index].item.is_some() || reading.is_long_text();
             items += usize::from(is_item);
             if is_item && items > ITEMS_AT_ONCE {
-                unread.push_back(line.clone());
+                unread.push_back(reading.text(index));
             }
             if items <= ITEMS_AT_ONCE || !is_item || reading.current == Some(index) {
-                lines.push(Announcement::Item(line.clone()));
+                lines.push(Announcement::Item(reading.text(index)));
             }
         }
         if is_new_place || !unread.is_empty() {
@@ -113,7 +131,7 @@ impl Announcements {
         lines
     }
 
-    /// Returns the next items of a long pane.
+    /// Returns the next items of a long list.
     pub fn more(&mut self) -> Vec<Announcement> {
         let count = self.unread.len().min(ITEMS_AT_ONCE);
         if count == 0 {
@@ -131,24 +149,24 @@ impl Announcements {
 
     /// Returns everything in the open dialog or pane.
     pub fn everything(&mut self, app: &App) -> Vec<Announcement> {
-        (self.last, self.panes) = (Reading::default(), BTreeMap::new());
+        let notifications = self.notifications;
+        *self = Self { notifications, ..Self::default() };
         self.changes(app)
     }
 
     fn remember(&mut self, reading: Reading) {
-        if !reading.is_dialog {
+        if reading.dialog.is_none() {
             self.panes.insert(reading.title.clone(), reading.clone());
         }
+        self.stages.insert(reading.keys.clone(), reading.clone());
         self.last = reading;
     }
 }
 
-/// Describes the keys of a dialog, with words for arrows.
-fn hints(overlay: &dyn Dialog) -> String {
+/// Describes keys, with words for arrows.
+fn hints(keys: &str) -> String {
     let words = [("↑", "up"), ("↓", "down"), ("←", "left"), ("→", "right")];
-    let hints = words
-        .iter()
-        .fold(overlay.hints().to_owned(), |text, (arrow, word)| text.replace(arrow, word));
+    let hints = words.iter().fold(keys.to_owned(), |text, (arrow, word)| text.replace(arrow, word));
     let parts = hints.split("  ").map(str::trim).filter(|part| !part.is_empty());
     format!("keys: {}", parts.collect::<Vec<_>>().join(", "))
 }
@@ -241,7 +259,7 @@ pub(super) fn running(app: &App) -> Vec<String> {
     datasets.chain(app.jobs().iter().filter(|job| job.is_active()).map(job_text)).collect()
 }
 
-fn job_text(job: &Job) -> String {
+pub(super) fn job_text(job: &Job) -> String {
     let percent = job.progress().map(|(done, total)| done.saturating_mul(100) / total.max(1));
     let percent = percent.map_or_else(String::new, percent_text);
     format!("{} of {} {}{percent}", job.kind.label(), job.dataset_name, job.label())

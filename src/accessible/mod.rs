@@ -12,7 +12,7 @@ mod session;
 mod typed_line;
 
 pub use announcements::{Announcement, Announcements, Announcer};
-pub use pictures::Reading;
+pub use reading::Reading;
 pub use session::run;
 pub use typed_line::TypedLine;
 

@@ -1,13 +1,14 @@
 //! Describes pictures and plots in words: what a picture shows, how compared pictures differ, a histogram as counts per
 //! range, and facets as a list with counts.
 
-use std::{cmp::Ordering, ops::Range};
+use std::cmp::Ordering;
 
 use tessera_interface::app::{
     App, Results, ServiceData,
     overlay::{
         facets::Facets,
         map::MapView,
+        region_picker::RegionPicker,
         score_histogram::{ScoreHistogram, SplitClusters},
     },
 };
@@ -16,21 +17,10 @@ use tessera_model::{
     text::{count_with_noun, format_bytes},
 };
 
-use crate::accessible::sentences::{join_phrases, picture, score};
-
-/// The text of a dialog or pane.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reading {
-    /// The name of the dialog or pane.
-    pub title: String,
-    pub lines: Vec<String>,
-    /// The lines that are the items of a list.
-    pub items: Range<usize>,
-    /// The line that the cursor is on.
-    pub current: Option<usize>,
-    /// Whether this is a dialog, which disappears when it is closed.
-    pub is_dialog: bool,
-}
+use crate::accessible::{
+    Reading,
+    sentences::{self, join_phrases, picture, score},
+};
 
 pub(super) fn viewed(app: &App) -> Reading {
     let title = "Picture at full size";
@@ -89,10 +79,8 @@ fn region_text(region: Region) -> String {
 pub(super) fn compared(app: &App) -> Reading {
     let previews = app.comparison().map(|it| it.previews(app.results())).unwrap_or_default();
     let active = app.comparison().map_or(0, |comparison| comparison.active);
-    let count = previews.len();
-    let items = (1..).zip(&previews).map(|(number, preview)| {
-        let facts = [vec![picture(app, preview)], facts(app.results(), preview)].concat();
-        format!("{number} of {count}. {}", facts.join(", "))
+    let items = previews.iter().map(|preview| {
+        [vec![picture(app, preview)], facts(app.results(), preview)].concat().join(", ")
     });
     let items: Vec<String> = items.collect();
     let above = vec![differences(app, &previews).join("; "), advice(app.service_data(), &previews)];
@@ -180,13 +168,12 @@ pub(super) fn facets(app: &App, facets: Facets) -> Reading {
     if !others.is_empty() {
         above.push(format!("tab reads the other kinds: {}", others.join(", ")));
     }
-    let count = list.len();
-    let items = (1..).zip(&list).map(|(number, facet)| {
+    let items = list.iter().map(|facet| {
         let with_unit = facet.count.zip(unit).map(|(count, unit)| {
             let (one, many) = unit.nouns();
             format!(": {}", count_with_noun(count, one, many))
         });
-        format!("{number} of {count}. {}{}", facet.name, with_unit.unwrap_or_default())
+        format!("{}{}", facet.name, with_unit.unwrap_or_default())
     });
     Reading::with_items("Facets", above, items.collect(), facets.cursor)
 }
@@ -204,12 +191,34 @@ pub(super) fn map(view: &MapView) -> Reading {
     let mut above: Vec<String> = above.map(str::to_owned).into();
     above.extend(view.hovered().map(|point| format!("at the cursor: {}", point.file_name())));
     let count = view.classes.len();
-    let items = (1..).zip(&view.classes).map(|(number, class)| {
+    let items = view.classes.iter().enumerate().map(|(index, class)| {
         let points = count_with_noun(class.points, "media item", "media items");
-        let place = view.place_of(number - 1).map_or_else(String::new, |at| format!(", {at}"));
-        format!("{number} of {count}. {}: {points}{place}", class.name)
+        let place = view.place_of(index).map_or_else(String::new, |at| format!(", {at}"));
+        format!("{}: {points}{place}", class.name)
     });
     Reading::with_items(title, above, items.collect(), view.only.unwrap_or(count))
+}
+
+/// Describes the region, and the presets by number.
+pub(super) fn region(picker: &RegionPicker) -> Reading {
+    let mut above = vec![
+        format!("the region is {}", region_text(picker.region)),
+        format!("a step is {}", picker.step.name()),
+    ];
+    let numbers = picker.number_input.as_ref();
+    above.extend(numbers.and_then(|numbers| numbers.error).map(|error| format!("error: {error}")));
+    let items = Region::PRESETS.map(|(name, _)| name.to_owned()).into();
+    let current = Region::PRESETS.iter().position(|(_, preset)| *preset == picker.region);
+    let title = format!("Pick a region of {}", picker.image.name);
+    let field = numbers.map(|numbers| {
+        sentences::text_field(
+            numbers.field.name(),
+            numbers.text.value(),
+            (numbers.field as usize, 4),
+            "",
+        )
+    });
+    Reading { field, ..Reading::with_items(title, above, items, current.unwrap_or(usize::MAX)) }
 }
 
 pub(super) fn score_histogram(app: &App, plot: &ScoreHistogram) -> Reading {

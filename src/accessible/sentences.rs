@@ -1,23 +1,32 @@
 //! Builds the sentences of the accessible interface. The most important part of a sentence comes
 //! first.
 
+use std::slice;
+
 use tessera_interface::{
     app::{
-        App, Pane, Remote, Results, Tile, View, basket::SelectionState, pane::distinction,
+        App, Job, Pane, Remote, Results, Tile, View,
+        basket::SelectionState,
+        jobs::rows,
+        overlay::duplicate_groups::{DuplicateGroups, ReviewGroup},
+        pane::distinction,
+        query::{Chip, ChipState, JsonEditor, QueryDraft},
         results_header::browsed_text,
     },
     ui,
 };
 use tessera_model::{
-    Cluster, Dataset, EntityType, Preview, Query, Relevance, ScoreScale, Status,
-    text::count_with_noun,
+    Cluster, Dataset, EntityType, Preview, Query, Relevance, ScoreScale, SelectionEntry, Status,
+    text::{count_with_noun, format_bytes, grouped_with_noun},
 };
 
-pub(super) fn dataset(app: &App, position: usize, count: usize, dataset: &Dataset) -> String {
+use crate::accessible::announcements;
+
+pub(super) fn dataset(app: &App, dataset: &Dataset) -> String {
     let media = dataset.media_text();
     let error = dataset.error.as_ref().map(|error| format!("error: {error}"));
     let distinction = distinction(app, dataset).map(|it| format!(" in {it}")).unwrap_or_default();
-    let name = format!("{position} of {count}. Dataset {}{distinction}", dataset.name);
+    let name = format!("Dataset {}{distinction}", dataset.name);
     let status = if dataset.folder_missing {
         "its folder is missing or empty".to_owned()
     } else {
@@ -95,10 +104,10 @@ pub(super) fn open_range(app: &App) -> Option<String> {
     Some(format!("range from {first} to {last}; select-range selects it"))
 }
 
-pub(super) fn cluster(app: &App, position: usize, count: usize, tile: &Tile) -> String {
+pub(super) fn cluster(app: &App, number: usize, tile: &Tile) -> String {
     let cluster = tile.cluster;
     join_phrases([
-        Some(format!("{position} of {count}. Cluster c{position:02}")),
+        Some(format!("Cluster c{number:02}")),
         selection(app.baskets().tile_selection_state(tile, app.results())),
         marks(app, cluster, None),
         cluster.relevance.as_ref().map(|relevance| score(relevance, app.results().score_scale())),
@@ -113,10 +122,10 @@ pub(super) fn cluster(app: &App, position: usize, count: usize, tile: &Tile) -> 
     ])
 }
 
-pub(super) fn member(app: &App, position: usize, count: usize, tile: &Tile) -> String {
+pub(super) fn member(app: &App, tile: &Tile) -> String {
     let preview = tile.preview;
     join_phrases([
-        Some(format!("{position} of {count}. Picture")),
+        Some("Picture".to_owned()),
         preview.map(|preview| preview.title().to_string()),
         selection(app.baskets().tile_selection_state(tile, app.results())),
         preview.and_then(|preview| marks(app, tile.cluster, Some(preview))),
@@ -149,6 +158,85 @@ fn marks(app: &App, cluster: &Cluster, picture: Option<&Preview>) -> Option<Stri
     });
     let marks: Vec<String> = marks.collect();
     (!marks.is_empty()).then(|| marks.join(", "))
+}
+
+/// Describes a job. Times are left out, because each of them would be a change.
+pub(super) fn job(app: &App, job: &Job) -> String {
+    let state = if app.login().waits_for_login(job) { ", needs login" } else { "" };
+    format!("{}{state}, {}", announcements::job_text(job), rows::summary(app.login(), job))
+}
+
+/// Describes an entry of the selection.
+pub(super) fn entry(app: &App, entry: &SelectionEntry) -> String {
+    let cluster = entry.cluster();
+    let members = cluster.map(|cluster| match cluster.member_count {
+        Some(members) => {
+            let at_least = if cluster.count_is_minimum { "at least " } else { "" };
+            format!("{at_least}{}", grouped_with_noun(members, "member", "members"))
+        }
+        None => "size unknown".to_owned(),
+    });
+    let excluded = cluster.map_or(0, |cluster| cluster.excluded.len());
+    let place = match (cluster, app.results().tile_of_entry(entry)) {
+        (Some(cluster), _) if cluster.stale => "selected before the dataset was reindexed",
+        (_, Some(_)) => "on this page",
+        (_, None) => "not on this page",
+    };
+    join_phrases([
+        Some(entry.name.to_string()),
+        members.or_else(|| Some("1 media item".to_owned())),
+        (excluded > 0).then(|| format!("{excluded} excluded")),
+        (entry.entity == EntityType::Objects).then(|| "objects".to_owned()),
+        Some(place.to_owned()),
+    ])
+}
+
+/// Describes a group of near-duplicates, and what was decided about it.
+pub(super) fn duplicates(found: &DuplicateGroups, group: &ReviewGroup) -> String {
+    let totals = found.totals(slice::from_ref(group));
+    let images = count_with_noun(group.images.len(), "image", "images");
+    let freed = format_bytes(totals.freed_bytes);
+    let decided = if found.is_decided(group) { ", decided" } else { "" };
+    format!("{}, {images}, keeps {}, frees {freed}{decided}", group.name(), totals.kept)
+}
+
+/// Describes a field for text, with its position among the fields, and what a typed line does with it.
+pub(super) fn text_field(
+    label: &str,
+    text: &str,
+    (index, count): (usize, usize),
+    note: &str,
+) -> String {
+    let text = if text.is_empty() { "empty" } else { text };
+    let note = if note.is_empty() { String::new() } else { format!("; {note}") };
+    let place = format!("field {} of {count}", index + 1);
+    format!("{label}: {text}, {place}{note}; a typed line replaces its text")
+}
+
+/// Describes the field or the line of JSON that is edited in the query.
+pub(super) fn query_field(draft: &QueryDraft) -> Option<String> {
+    if let Some(JsonEditor { text, .. }) = &draft.json {
+        let (line, count) = (text.lines().get(text.line)?, text.lines().len());
+        let (number, column) = (text.line + 1, text.column + 1);
+        let place = format!("a typed line is inserted at character {column}");
+        return Some(format!("JSON, line {number} of {count}: {line}; {place}"));
+    }
+    let row = draft.selected_row()?;
+    let fields: Vec<_> = row.fields().collect();
+    let index = draft.field?;
+    let (part, input) = fields.get(index)?;
+    let label = if part.label.is_empty() { row.kind.keyword() } else { part.label };
+    Some(text_field(label, input.value(), (index, fields.len()), ""))
+}
+
+/// Describes a part of the search, and whether it applies to the results.
+pub(super) fn chip(chip: &Chip) -> String {
+    let state = match chip.state {
+        ChipState::On | ChipState::Context => "",
+        ChipState::Off => " (off)",
+        ChipState::NotRun => " (not run yet)",
+    };
+    format!("{}{state}", chip.text)
 }
 
 pub(super) fn score(relevance: &Relevance, scale: ScoreScale) -> String {

@@ -4,6 +4,8 @@
 use tessera_config::input::{Action, Chord, Key, KeyContext, KeyMatch};
 use tessera_interface::app::{App, Dialog, Event, overlay::command_list::CommandList};
 
+use crate::accessible::Reading;
+
 /// A typed line in the state that it was typed in.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TypedLine {
@@ -24,13 +26,13 @@ impl TypedLine {
         match line {
             "read" => Self::Read,
             "wait" => Self::Wait,
+            "more" => Self::More,
             _ if app.overlay().is_some()
                 || app.query().is_editing_query(app.panes().focus, app.results()) =>
             {
                 Self::in_dialog(app, line)
             }
             "" => Self::Read,
-            "more" => Self::More,
             _ => Self::in_pane(app, line),
         }
     }
@@ -72,7 +74,9 @@ impl TypedLine {
             _ if list.is_some() || !takes_text => {
                 match (item_event(line), keys(line, takes_text)) {
                     (Some(item), _) => {
-                        let count = list.map_or(usize::MAX, |list| list.matches().len());
+                        let drawn = || Some(Reading::of(app).count).filter(|count| *count > 0);
+                        let count = list.map(|list| list.matches().len()).or_else(drawn);
+                        let count = count.unwrap_or(usize::MAX);
                         if let Some(missing) = missing_item(&item, count) {
                             return missing;
                         }

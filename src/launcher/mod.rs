@@ -93,17 +93,11 @@ pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<
         messages,
         unsaved: Vec::new(),
     };
-    let mut outcome = launcher.open(target).await?;
-    loop {
-        match outcome {
-            RunOutcome::Exit(code) => {
-                launcher.report_unsaved();
-                trace.finish().map_err(|error| CliError::io("write the trace", &error))?;
-                return Ok(code);
-            }
-            RunOutcome::Switch(destination) => outcome = launcher.switch(destination).await?,
-        }
-    }
+    let code = launcher.run_until_exit(target).await;
+    launcher.report_unsaved();
+    let code = code?;
+    trace.finish().map_err(|error| CliError::io("write the trace", &error))?;
+    Ok(code)
 }
 
 fn start_view(tui: &TuiOptions) -> StartView {
@@ -157,15 +151,18 @@ impl Launcher {
         }
     }
 
-    async fn switch(&mut self, destination: Destination) -> Result<RunOutcome, CliError> {
-        let outcome = match self.target(destination) {
-            Ok(target) => self.open(target).await,
-            Err(error) => self.opening_failed(error).await,
-        };
-        if outcome.is_err() {
-            self.report_unsaved();
+    /// Opens a target, and then what the user switches to. Returns the exit code.
+    async fn run_until_exit(&mut self, target: LaunchTarget) -> Result<i32, CliError> {
+        let mut outcome = self.open(target).await?;
+        loop {
+            outcome = match outcome {
+                RunOutcome::Exit(code) => return Ok(code),
+                RunOutcome::Switch(destination) => match self.target(destination) {
+                    Ok(target) => self.open(target).await?,
+                    Err(error) => self.opening_failed(error).await?,
+                },
+            };
         }
-        outcome
     }
 
     /// Shows on the welcome screen why something that the user has chosen on a screen cannot be opened. What the command
@@ -380,7 +377,7 @@ impl Launcher {
             session_warning,
             state.missing_guarantees(),
             interrupted_action(launched.deployment),
-            std::mem::take(&mut self.unsaved),
+            self.unsaved.clone(),
         ];
         let settings = Settings { warnings: warnings.concat(), ..self.settings.clone() };
         app::Setup {

@@ -53,6 +53,16 @@ impl TextSession {
         self.announce()
     }
 
+    /// Types a line, and then `more` until everything is read.
+    fn type_and_read_all(&mut self, line: &str) -> Vec<String> {
+        let mut lines = self.type_line(line);
+        while lines.last().is_some_and(|line| line.ends_with("type more to read them")) {
+            lines.pop();
+            lines.extend(self.type_line("more"));
+        }
+        lines
+    }
+
     fn announce(&mut self) -> Vec<String> {
         let effects = std::mem::take(&mut self.desk.other).into_iter().filter_map(|effect| {
             Some(Announcement::Item(match effect {

@@ -1,11 +1,12 @@
 //! Tests what a session announces, line by line.
 
-use tessera_model::{Relevance, SafeText, ScoreKind};
+use tessera_interface::message::{JobId, Lane, Payload};
+use tessera_model::{Relevance, SafeText, ScoreKind, Status};
 
 use super::TextSession;
 use crate::support::{
-    desk::{Desk, cluster, page},
-    duplicates::local_desk,
+    desk::{Desk, cluster, dataset, page, task},
+    duplicates::{group, local_desk, reviewing},
     map::{answer, map},
     scene,
 };
@@ -55,6 +56,102 @@ fn a_long_page_is_read_in_parts() {
         assert_eq!(count(&session.log), items, "{line}: {}", session.log);
         assert!(session.log.trim_end().ends_with(&last), "{line}: {}", session.log);
     }
+}
+
+/// The signs of the drawing that mean something.
+const SIGNS: [char; 18] =
+    ['●', '○', '◐', '◧', '◑', '◔', '✓', '✗', '✔', '✖', '⚠', '★', '▶', '▸', '•', '‹', '█', '▊'];
+
+#[test]
+fn every_sign_is_read_as_words() {
+    let states: [fn(u16, u16) -> Desk; 31] = [
+        scene::similar,
+        scene::with_jobs,
+        scene::datasets,
+        scene::removing,
+        scene::offering_model,
+        scene::models,
+        scene::getting_model,
+        scene::local,
+        scene::replacing_sets,
+        scene::checked,
+        scene::detail,
+        scene::help,
+        scene::log,
+        scene::record,
+        scene::export_form,
+        scene::file_picker,
+        scene::region_picker,
+        scene::region_numbers,
+        scene::framed_detail,
+        scene::failed,
+        scene::stale,
+        scene::query,
+        scene::query_json,
+        scene::chips,
+        scene::caption_line,
+        scene::facets,
+        scene::with_marks,
+        scene::adding,
+        scene::timeline,
+        scene::inside,
+        reviewing,
+    ];
+    for state in states {
+        let session = TextSession::start(state(120, 40));
+        assert!(!session.log.contains(SIGNS), "{}", session.log);
+    }
+}
+
+#[test]
+fn every_long_list_is_read_in_parts_and_a_change_alone() {
+    let mut desk = scene::browsing(120, 40);
+    (0..23).for_each(|_| desk.press("e enter"));
+    let mut session = start(desk);
+    assert_parts(&mut session, "jobs", 23, "export of set-1");
+    session.desk.answer(Lane::StartJob(JobId(3)), Payload::Export(task("IN_PROGRESS")));
+    let lines = session.announce();
+    assert!(lines.len() == 1 && lines[0].contains("20 of 23. export of set-1 IN_PROGRESS"));
+
+    let mut desk = local_desk(120, 40).pressing("g d");
+    let groups = (0..23).map(|number| group(2 * number + 1, &[50, 40])).collect();
+    let lane = Lane::FileAction(dataset(1, Status::Ready).id);
+    desk.answer(lane, Payload::Duplicates(groups));
+    let mut session = start(desk);
+    assert_parts(&mut session, "read", 23, "keeps 1");
+    session.type_line("1");
+    let lines = [session.type_line("enter"), session.type_line("a"), session.type_line("esc")];
+    let groups: Vec<&String> = lines[2].iter().filter(|line| line.contains("keeps")).collect();
+    assert_eq!(groups.len(), 1, "{}", session.log);
+    assert!(groups[0].contains("1 of 23.") && groups[0].contains("keeps 2, frees 0 B, decided"));
+
+    let mut session = start(scene::browsing(120, 40));
+    let help = session.type_and_read_all("help");
+    assert!(help.len() > 200 && help.iter().all(|line| !line.contains("click")), "{help:?}");
+    assert!(help.iter().any(|line| line.starts_with("item: focus-query, F4, ")), "{help:?}");
+    session.type_line("/");
+    assert_eq!(session.type_line("rat").len(), 1, "{}", session.log);
+    let found = session.type_line("");
+    assert!(found[0] == "status: Help, filter: rat" && found.concat().contains("rate-1"));
+}
+
+/// Types a line that reads a list, and checks that it is read ten items at a time, each with its number.
+fn assert_parts(session: &mut TextSession, line: &str, count: usize, item: &str) {
+    let mut lines = session.type_line(line);
+    for start in (1..=count).step_by(10) {
+        let end = count.min(start + 9);
+        let of_item = |number| format!("item: {number} of {count}. ");
+        let items: Vec<&String> = lines.iter().filter(|line| line.contains(item)).collect();
+        assert_eq!(items.len(), end + 1 - start, "{lines:?}");
+        let mut items = (start..).zip(items);
+        assert!(items.all(|(number, line)| line.starts_with(&of_item(number))), "{lines:?}");
+        if end < count {
+            let hint = format!("status: {} more; type more to read them", count - end);
+            assert_eq!(lines.last(), Some(&hint));
+        }
+        lines = session.type_line("more");
+    }
+    assert_eq!(lines, ["status: all items are read"]);
 }
 
 #[test]
@@ -197,11 +294,12 @@ fn jobs_and_the_basket_are_read() {
 #[test]
 fn the_menu_is_a_numbered_list_with_reasons() {
     let mut session = start(scene::browsing(120, 40));
-    let lines = session.type_line("menu");
+    let lines = session.type_and_read_all("menu");
     let line = |name: &str| lines.iter().find(|line| line.contains(name)).unwrap().clone();
     assert!(line(" full-size: ").ends_with("(s)"), "{}", line(" full-size: "));
     assert!(line(" larger-tiles: ").contains("unavailable: results are lines of text"));
     let number = line(" score-histogram: ").split(' ').nth(1).unwrap().to_owned();
+    assert!(line(" score-histogram: ").contains(&format!(" {number} of {}. ", lines.len() - 2)));
     assert!(line(" score-histogram: ").contains("unavailable"), "{}", line(" score-histogram: "));
     assert!(session.type_line(&number)[0].contains("only searches by a picture"));
 }
@@ -211,13 +309,15 @@ fn the_menu_of_the_tagging_mode_lists_only_keys_that_perform_the_action() {
     let mut session = start(scene::local(120, 40));
     session.type_line("results");
     session.type_line("tag-mode");
-    let lines = session.type_line("menu");
+    let lines = session.type_and_read_all("menu");
     for (name, key) in [
         (" pick: ", "(p)"),
         (" previous-page: ", "(Alt-p)"),
         (" focus-query: ", "(F4)"),
         (" toggle-entity: ", ""),
         (" undo: ", ""),
+        (" rate-1: ", "(Alt-1)"),
+        (" tag-1: ", ""),
     ] {
         let line = lines.iter().find(|line| line.contains(name)).unwrap();
         let is_listed = if key.is_empty() { !line.contains('(') } else { line.contains(key) };

@@ -79,13 +79,13 @@ fn texts(arguments: &[String]) -> Vec<&str> {
     arguments.iter().map(String::as_str).collect()
 }
 
+fn theme(scene: &Scene) -> &'static str {
+    if scene.run.is_multiple_of(2) { "dark" } else { "light" }
+}
+
 fn set_theme(scene: &Scene) -> Change {
-    let theme = if scene.run.is_multiple_of(2) { "dark" } else { "light" };
-    let is_done = |scene: &Scene| {
-        let theme = if scene.run.is_multiple_of(2) { "dark" } else { "light" };
-        scene.output("config get ui.theme").trim() == theme
-    };
-    Change { arguments: words(&format!("config set ui.theme {theme}")), is_done }
+    let is_done = |scene: &Scene| scene.output("config get ui.theme").trim() == theme(scene);
+    Change { arguments: words(&format!("config set ui.theme {}", theme(scene))), is_done }
 }
 
 fn add_profile(scene: &Scene) -> Change {
@@ -225,8 +225,8 @@ fn archive() -> Vec<u8> {
 
 async fn service() -> ScriptedServer {
     let archive = archive();
-    ScriptedServer::start(move |seen: &ReceivedRequest| {
-        let path = seen.path();
+    ScriptedServer::start(move |request: &ReceivedRequest| {
+        let path = request.path();
         if path.ends_with("/export.zip") {
             Reply::new(200, &[], &archive)
         } else if path.ends_with("async") {

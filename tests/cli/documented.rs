@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use super::{Serving, outcome, picture, serve};
 
 /// The maximum duration of the tour.
-const PATIENCE: Duration = Duration::from_mins(3);
+const TIMEOUT: Duration = Duration::from_mins(3);
 const PAGE: &str = include_str!("../../docs/scripting.md");
 
 /// Returns the script between the markers.
@@ -62,13 +62,13 @@ fn run_script(script: &str, folder: &Path) -> (bool, String, String) {
     let _group = Group(Pid::from_child(&child));
     let (sender, ended) = mpsc::channel();
     thread::spawn(move || sender.send(child.wait().unwrap()));
-    let ended = ended.recv_timeout(PATIENCE).ok();
+    let ended = ended.recv_timeout(TIMEOUT).ok();
     let text = |path| fs::read_to_string(path).unwrap();
     (ended.is_some_and(|status| status.success()), text(out), text(err))
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "who runs the tests should know what was not tested")]
+#[expect(clippy::print_stderr, reason = "a developer should know what was not tested")]
 fn the_tour_with_curl_runs_as_printed() {
     if let Some(missing) = ["bash", "curl", "openssl"].into_iter().find(|name| !is_there(name)) {
         eprintln!("the tour was not run: {missing} is not installed");
@@ -164,10 +164,10 @@ fn the_example_session_runs_as_it_is_written() {
     // The last example serves until it is stopped.
     let mut line = shell(home, &serving, home, SERVE);
     let mut child = line.process_group(0).stdout(Stdio::piped()).spawn().unwrap();
+    let group = Group(Pid::from_child(&child));
     let mut url = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut url).unwrap();
-    let group = format!("-{}", child.id());
-    Command::new("kill").args(["-TERM", "--", &group]).status().unwrap();
+    drop(group);
     child.wait().unwrap();
     assert!(url.starts_with("http://127.0.0.1:"), "{url}");
 }

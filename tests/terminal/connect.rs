@@ -1,7 +1,7 @@
 //! Tests the two ways to connect from the README, exactly as they are printed: from an account, and
 //! to an on-premises deployment, each up to the first grid of thumbnails.
 
-use std::{path::Path, process::Command};
+use std::{fs, io::Write as _, path::Path, process::Command};
 
 use super::{Program, assert_given_back, serving::Serving};
 
@@ -204,4 +204,39 @@ fn a_profile_whose_folder_is_gone_is_explained_on_the_welcome_screen() {
     program.wait_for("A hosted service");
     program.press("\x1b");
     assert_eq!(program.wait(), 0);
+}
+
+/// A lock holds up the save of the history. The settings are read before another deployment is opened, so a pipe in
+/// their place holds the program until the terminal is gone.
+#[test]
+fn what_was_not_saved_is_reported_if_the_next_screen_fails() {
+    let home = tempfile::tempdir().unwrap();
+    tessera_testing::pictures::write_noise(&home.path().join("harbor"), 3);
+    let state = home.path().join("state/tessera/local_folders");
+    fs::create_dir_all(&state).unwrap();
+    let lock = fs::File::create(state.join(".history.json.tessera-lock")).unwrap();
+    lock.lock().unwrap();
+    let script = "mkdir -m 700 tessera
+        tessera profile add remote --kind onprem --base-url http://127.0.0.1:9
+        export XDG_STATE_HOME=$PWD/state
+        exec tessera open harbor 2> errors";
+    let mut program = Program::script(script, home);
+    program.wait_for("noise-");
+    program.press("f");
+    program.wait_for("similar to");
+    program.press("P");
+    program.wait_for("remote");
+    let [config, errors] = ["tessera/config.toml", "errors"].map(|name| program.home().join(name));
+    let settings = fs::read(&config).unwrap();
+    fs::remove_file(&config).unwrap();
+    assert!(Command::new("mkfifo").arg(&config).status().unwrap().success());
+    program.press("\r");
+    let mut pipe = fs::OpenOptions::new().write(true).open(&config).unwrap();
+    lock.unlock().unwrap();
+    program.vanish();
+    pipe.write_all(&settings).unwrap();
+    drop(pipe);
+    assert_eq!(program.wait(), 1);
+    let errors = fs::read_to_string(errors).unwrap();
+    assert!(errors.contains("ended before this was finished: saving the state"), "{errors}");
 }

@@ -92,6 +92,17 @@ impl Setup {
         CommandTarget { tessera, dataset }
     }
 
+    /// Returns a sign, or the words for it if the state is read aloud.
+    pub(crate) fn sign<'t>(&self, sign: &'t str, words: &'t str) -> &'t str {
+        if self.is_text { words } else { sign }
+    }
+
+    /// Returns the keys that can be typed. Where the state is read aloud, a number picks an item.
+    pub(crate) fn typed_keys(&self, mut keys: Vec<String>) -> Vec<String> {
+        keys.retain(|key| !self.is_text || key.parse::<usize>().is_err());
+        keys
+    }
+
     /// Returns the folder of downloads, as it is shown.
     pub(crate) fn download_dir(&self) -> SafeText {
         SafeText::file_name(&self.settings.export.download_dir)

@@ -147,6 +147,6 @@ impl App {
 
     /// Returns the labels of the keys that perform an action here.
     pub fn keys_of(&self, action: Action) -> Vec<String> {
-        self.setup.keymap.active_keys_of(&self.contexts(), action)
+        self.setup.typed_keys(self.setup.keymap.active_keys_of(&self.contexts(), action))
     }
 }

@@ -12,7 +12,7 @@ use tessera_model::SafeText;
 use tui_input::Input;
 
 use crate::drawing::{
-    ClickTarget, MouseTargets, Painter, ScrollState, display_width, field_area, line,
+    ClickTarget, FocusedField, MouseTargets, Painter, ScrollState, display_width, field_area, line,
     rows_of_lines, split_columns, text_cells, wrap_words,
 };
 
@@ -30,12 +30,14 @@ pub(crate) struct FormOptions<'l> {
     pub scroll: ScrollState,
     /// The position of the focused field among the fields.
     pub focused: usize,
+    /// Whether the fields are the items of a list, so that none of them can be changed.
+    pub is_list: bool,
 }
 
 impl<'l> FormOptions<'l> {
     /// The options of a form that the user cannot scroll.
     pub(crate) fn new(column: u16, footer: &'l [Line<'l>], focused: usize) -> Self {
-        Self { column, footer, scroll: ScrollState::default(), focused }
+        Self { column, footer, scroll: ScrollState::default(), focused, is_list: false }
     }
 }
 
@@ -91,6 +93,7 @@ impl<S> FormRows<'_, S> {
 
     /// Draws the label of the next field, with a cursor if it is focused. Returns the area of the field.
     pub fn field(&mut self, label: &Span) -> Rect {
+        self.ctx.item(self.row, self.fields);
         self.fields += 1;
         if !self.is_focused() {
             return self.label(label);
@@ -98,6 +101,8 @@ impl<S> FormRows<'_, S> {
         let style = self.ctx.theme.accent;
         let row = self.reserve(1);
         self.ctx.put(row, 0, &[(" ▸ ", style), (&label.content, style)]);
+        let (number, label) = (self.fields, label.content.to_string());
+        self.ctx.mouse.field = Some(FocusedField { row: row.y, label, number, count: 0 });
         self.focus_end = self.row;
         field_area(row, self.column)
     }
@@ -211,12 +216,12 @@ impl<S> Painter<'_, S> {
         let footer = footer.min(inside.height.saturating_sub(MIN_ROWS));
         let height = inside.height - footer;
         let mut canvas = Buffer::empty(Rect { y: 0, ..inside });
-        let (mut rows, mut focus_end, mut clicks) =
+        let (mut rows, mut focus_end, mut targets) =
             self.form_rows(&mut canvas, options, true, &draw);
         let gap = u16::from(footer > 0);
         if rows + gap > height {
             canvas.reset();
-            (rows, focus_end, clicks) = self.form_rows(&mut canvas, options, false, &draw);
+            (rows, focus_end, targets) = self.form_rows(&mut canvas, options, false, &draw);
         }
         if rows == MAX_ROWS {
             let cut = format!("{:<1$}", "… more is cut here", usize::from(inside.width));
@@ -231,10 +236,19 @@ impl<S> Painter<'_, S> {
                 self.buf[(x, inside.y + y)] = canvas[(x, top + y)].clone();
             }
         }
-        for (row, target) in clicks.clicks {
-            if (top..top + height).contains(&row.y) {
+        let is_visible = |row: &u16| (top..top + height).contains(row);
+        for (row, target) in targets.clicks {
+            if is_visible(&row.y) {
                 self.click(Rect { y: inside.y + row.y - top, ..row }, target);
             }
+        }
+        let count = targets.items.len();
+        if options.is_list {
+            let items = targets.items.iter().filter(|(row, _)| is_visible(row));
+            items.for_each(|(row, index)| self.item(inside.y + row - top, *index));
+        } else if let Some(field) = targets.field.filter(|field| is_visible(&field.row)) {
+            let row = inside.y + field.row - top;
+            self.mouse.field = Some(FocusedField { row, count, ..field });
         }
         let frame = Rect { height, ..inside }.outer(Margin::new(1, 1));
         self.scroll_mark(frame, usize::from(top), usize::from(height), usize::from(rows));

@@ -18,6 +18,7 @@ use super::{Painter, line, text_cells, wrap_words};
 impl<S> Painter<'_, S> {
     /// Marks on the right border which rows of a list are visible, unless all rows are.
     pub(crate) fn scroll_mark(&mut self, area: Rect, top: usize, visible: usize, rows: usize) {
+        let area = area.intersection(self.buf.area);
         if rows <= visible || area.height <= 2 {
             return;
         }

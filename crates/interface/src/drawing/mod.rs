@@ -42,6 +42,18 @@ pub struct MouseTargets {
     /// Texts that the screen cuts, and what marks and keys stand for.
     texts: Vec<(Rect, SafeText)>,
     clicks: Vec<(Rect, ClickTarget)>,
+    /// The rows of the items of a list, with their positions in the list. Like the field, they are read aloud.
+    items: Vec<(u16, usize)>,
+    field: Option<FocusedField>,
+}
+
+/// The focused field of a form: its row and label, its number, and how many fields the form has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FocusedField {
+    pub row: u16,
+    pub label: String,
+    pub number: usize,
+    pub count: usize,
 }
 
 /// What a click does on a hint, a tab, a row or a field.
@@ -64,9 +76,17 @@ impl MouseTargets {
         clicks.find(|(area, _)| area.contains(position)).map(|(_, target)| *target)
     }
 
+    /// Returns the position of the item that is drawn in a row.
+    pub fn item_in(&self, row: u16) -> Option<usize> {
+        self.items.iter().find(|(y, _)| *y == row).map(|(_, index)| *index)
+    }
+
+    pub fn field(&self) -> Option<&FocusedField> {
+        self.field.as_ref()
+    }
+
     pub(crate) fn clear(&mut self) {
-        self.texts.clear();
-        self.clicks.clear();
+        *self = Self::default();
     }
 }
 
@@ -80,6 +100,11 @@ impl<S> Painter<'_, S> {
     /// Makes an area clickable.
     pub(crate) fn click(&mut self, area: Rect, target: ClickTarget) {
         self.mouse.clicks.push((area, target));
+    }
+
+    /// Notes that an item of a list is drawn in a row.
+    pub(crate) fn item(&mut self, row: u16, index: usize) {
+        self.mouse.items.push((row, index));
     }
 
     /// Returns the row of an area that begins with a text.

@@ -2,7 +2,7 @@
 //! formatted here.
 
 use ratatui::{
-    layout::Rect,
+    layout::{Margin, Rect},
     style::Style,
     text::{Line, Span},
     widgets::{Paragraph, Widget as _, Wrap},
@@ -61,10 +61,12 @@ impl<S> Painter<'_, S> {
     pub(crate) fn scrolled_lines(&mut self, inside: Rect, lines: &[Line], scroll: ScrollState) {
         let wrapped = |line| wrap_line(line, usize::from(inside.width), usize::MAX);
         let lines: Vec<Line> = lines.iter().flat_map(wrapped).collect();
-        let last = lines.len().saturating_sub(usize::from(inside.height));
-        for (row, line) in (0..inside.height).zip(lines.iter().skip(scroll.top(last))) {
+        let height = usize::from(inside.height);
+        let top = scroll.top(lines.len().saturating_sub(height));
+        for (row, line) in (0..inside.height).zip(lines.iter().skip(top)) {
             self.buf.set_line(inside.x, inside.y + row, line, inside.width);
         }
+        self.scroll_mark(inside.outer(Margin::new(1, 1)), top, height, lines.len());
     }
 
     /// Draws a text in full at the bottom of an area, if the text leaves rows above. Returns the area above the text.
@@ -95,6 +97,7 @@ impl<S> Painter<'_, S> {
     /// does what Enter does.
     pub(crate) fn list_row(&mut self, area: Rect, row: u16, index: usize, selected: bool) {
         self.select_row(area, row, selected);
+        self.item(area.y + row, index);
         let target = if selected {
             ClickTarget::Key(Chord::plain(Key::Enter))
         } else {
@@ -161,7 +164,12 @@ fn wrap_line<'line>(line: &Line<'line>, cells: usize, max_lines: usize) -> Vec<L
     if !head.is_empty() && column < MIN_COLUMN.max(cells / 4) {
         return flow_line(line, cells, max_lines);
     }
-    let wrapped = wrap_words(text, column.max(1), max_lines).enumerate().map(|(index, part)| {
+    // The columns of a text that is cut stay where they are.
+    let parts = match max_lines {
+        1 => vec![truncate(text.trim_end(), column.max(1))],
+        _ => wrap_words(text, column.max(1), max_lines).collect(),
+    };
+    let wrapped = parts.into_iter().enumerate().map(|(index, part)| {
         let mut spans = match index {
             0 => head.iter().cloned().chain([Span::raw(indent.clone())]).collect(),
             _ => vec![Span::raw(" ".repeat(start))],
@@ -352,6 +360,8 @@ mod tests {
             [" changed  now:", "          READY to", "          INDEXING", "   needs a reindex"];
         assert_eq!(texts(4), wrapped);
         assert_eq!(texts(2), [" changed  now: RE…", "   needs a reindex"]);
+        let columns = [Line::from(vec![Span::raw(" "), Span::raw("200    17 ms  GET /api")])];
+        assert_eq!(fitting_lines(&columns, 16, 1)[0].to_string(), " 200    17 ms  …");
     }
 
     #[test]

@@ -459,7 +459,8 @@ fn draw_source(rows: &mut FormRows<App>, form: &AddMediaForm) {
     };
     let all = tabs(|_| true);
     let width: usize = all.iter().map(|(text, _)| display_width(text)).sum();
-    let shown = if width <= usize::from(field.width) { all } else { tabs(|selected| selected) };
+    let shows_all = width <= usize::from(field.width) && !rows.ctx.app.setup.is_text;
+    let shown = if shows_all { all } else { tabs(|selected| selected) };
     rows.ctx.put(field, 0, &shown);
     let field = draw_label(rows, form, AddMediaField::Location);
     rows.ctx.text_field(field, form.location(), form.field == AddMediaField::Location);
@@ -506,13 +507,18 @@ fn draw_reindex_choice(rows: &mut FormRows<App>, form: &AddMediaForm) {
         (false, "only index the new media", "no exports until a reindex (R)"),
     ];
     let first = draw_label(rows, form, AddMediaField::Reindex);
+    let is_text = rows.ctx.app.setup.is_text;
     for (reindex, text, note) in choices {
         let selected = form.auto_reindex == reindex && form.tab != SourceTab::Server;
+        if is_text && !selected {
+            continue;
+        }
         let (mark, style) = if selected { ("● ", theme.text) } else { ("○ ", theme.dim) };
-        let row = if reindex { first } else { rows.below(first) };
+        let row = if reindex || is_text { first } else { rows.below(first) };
         if form.applies(AddMediaField::Reindex) {
             rows.clickable(row, !selected);
         }
+        let mark = rows.ctx.app.setup.sign(mark, "");
         rows.value(row, &format!("{mark}{text}"), style);
         rows.note_beside(row, NOTE_COLUMN, note, theme.dim);
     }

@@ -292,7 +292,8 @@ impl Dialog for QualityCheck {
             Some(_) => self.cursor,
             None => fields::position(&FIELDS, &self.field),
         };
-        let options = FormOptions::new(FIELD_COLUMN, &footer, focused);
+        let is_list = self.results.is_some();
+        let options = FormOptions { is_list, ..FormOptions::new(FIELD_COLUMN, &footer, focused) };
         ctx.form(inside, &options, |rows| match &self.results {
             Some(results) => draw_results(rows, results),
             None => self.draw_form(rows),
@@ -326,16 +327,16 @@ impl QualityCheck {
 }
 
 fn draw_results(rows: &mut FormRows<App>, results: &[ConditionResult]) {
-    let theme = rows.ctx.theme;
+    let (setup, theme) = (&rows.ctx.app.setup, rows.ctx.theme);
     rows.text(&summary(results), theme.text);
     rows.blank();
     let heading = rows.label(&Span::styled("result", theme.dim));
     draw_columns(rows, heading, ["found", "limit", "rule"], theme.dim);
     for result in results {
         let (verdict, style) = if result.passed {
-            ("✓ passed", theme.success)
+            (setup.sign("✓ passed", "passed"), theme.success)
         } else {
-            ("✗ failed", theme.failure)
+            (setup.sign("✗ failed", "failed"), theme.failure)
         };
         let found = group_digits(result.found as u64);
         let area = rows.field(&Span::styled(verdict, style));

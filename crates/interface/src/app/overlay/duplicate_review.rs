@@ -16,6 +16,7 @@ use tessera_curation::{
 };
 use tessera_model::{
     ExportPart, MediaId, PictureSource,
+    tag::{PICKED, REJECTED},
     text::{
         count_with_noun, format_bytes, format_day, group_digits, grouped_with_noun, truncate,
         truncate_start,
@@ -71,7 +72,7 @@ pub struct DuplicateReview {
     /// The first visible line of the end.
     top: usize,
     /// What the last key has done, or why it has done nothing.
-    message: String,
+    pub message: String,
 }
 
 /// The rules that a key goes through. The other rules need a folder or a pattern.
@@ -476,7 +477,13 @@ impl DuplicateReview {
         app.baskets.replace(self.dataset, &selection, &text, &mut app.outbox);
     }
 
-    fn title(&self) -> String {
+    /// Returns whether the groups that were found are listed.
+    pub fn lists_groups(&self) -> bool {
+        let is_open = !self.is_loading && self.typed_rule.is_none();
+        is_open && self.stage == ReviewStage::List && !self.found.groups.is_empty()
+    }
+
+    pub fn title(&self) -> String {
         let count = self.found.groups.len();
         let groups = grouped_with_noun(count as u64, "group", "groups");
         match (self.stage, self.selected_group()) {
@@ -574,6 +581,7 @@ impl DuplicateReview {
             ctx.put(areas.table, row, &parts);
             ctx.select_row(areas.table, row, index == self.image);
             ctx.click(line(areas.table, row), ClickTarget::Item(index));
+            ctx.item(areas.table.y + row, index);
         }
         let table = Rect { x: area.x, width: area.width, ..areas.table.outer(Margin::new(0, 1)) };
         ctx.scroll_mark(table, top, rows, group.images.len());
@@ -596,8 +604,9 @@ impl DuplicateReview {
         ];
         let mut merit = |text: String, cells: usize, merit: Merit| {
             let is_better = group.is_better(index, merit);
+            let best = ctx.app.setup.sign("+", ", the best  ");
             let (text, style) =
-                if is_better { (text + "+", theme.success) } else { (text, theme.text) };
+                if is_better { (text + best, theme.success) } else { (text, theme.text) };
             parts.push((format!("{text:<cells$}"), style));
         };
         merit(format!("{columns}×{rows}"), 12, Merit::Pixels);
@@ -613,7 +622,7 @@ impl DuplicateReview {
             None => String::new(),
         };
         // The similarity gives way to the marks and the path, in all rows of the group.
-        let all_marks = group.images.iter().map(|it| display_width(&it.image.marks()));
+        let all_marks = group.images.iter().map(|it| display_width(&marks(ctx.app, it)));
         let widest = all_marks.max().filter(|it| *it > 0).map_or(0, |widest| widest + 1);
         let all_marks = u16::try_from(widest).unwrap_or(u16::MAX);
         if width >= SIMILARITY_COLUMNS.saturating_add(all_marks) {
@@ -621,7 +630,7 @@ impl DuplicateReview {
         }
         let used: usize = parts.iter().map(|(text, _)| display_width(text)).sum();
         let room = usize::from(width).saturating_sub(used + 1);
-        let rest = marks_and_path(&image.image.marks(), image.path().as_str(), room);
+        let rest = marks_and_path(&marks(ctx.app, image), image.path().as_str(), room);
         parts.extend(rest.into_iter().zip([theme.moving, theme.text]));
         parts
     }
@@ -658,13 +667,16 @@ impl DuplicateReview {
         lines.push(Line::default());
         ctx.put_lines(inside, &lines);
         let list = below(inside, rows_of_lines(&lines, inside.width));
-        let images = self.found.groups.iter().flat_map(|group| &group.images).skip(self.top);
-        for (row, image) in (0..list.height.saturating_sub(1)).zip(images) {
+        let images: Vec<_> = self.found.groups.iter().flat_map(|group| &group.images).collect();
+        let rows = list.height.saturating_sub(1);
+        let area = Rect { height: rows, ..list }.outer(Margin::new(1, 1));
+        ctx.scroll_mark(area, self.top, usize::from(rows), images.len());
+        for (row, image) in (0..rows).zip(images.into_iter().skip(self.top)) {
             let (decision, style) = decision_text(theme, self.found.goes(image));
             let size = format_bytes(image.bytes());
             let first = format!("   {decision}  {size:>10}  ");
             let room = usize::from(list.width).saturating_sub(display_width(&first) + 1);
-            let [marks, path] = marks_and_path(&image.image.marks(), image.path().as_str(), room);
+            let [marks, path] = marks_and_path(&marks(ctx.app, image), image.path().as_str(), room);
             ctx.put(list, row, &[(first, style), (marks, theme.moving), (path, theme.text)]);
         }
     }
@@ -683,6 +695,14 @@ const NOTES: [&str; 2] =
 
 fn decision_text(theme: &Theme, goes: bool) -> (&'static str, Style) {
     if goes { ("goes", theme.moving) } else { ("keep", theme.success) }
+}
+
+/// Returns what an image has that may be missed, as signs, or as words if it is read aloud.
+fn marks(app: &App, image: &ReviewImage) -> String {
+    let marks = image.image.marks();
+    let words = [(" ", ", "), ("✔", PICKED), ("✖", REJECTED), ("★", "rated "), ("#", "tags: ")];
+    let words = words.iter().filter(|_| app.setup.is_text);
+    words.fold(marks, |text, (sign, words)| text.replace(sign, words))
 }
 
 /// Returns the marks and the path of an image, cut to this number of columns. Marks give way to the path, because the

@@ -389,7 +389,8 @@ impl Dialog for ExportForm {
         };
         let stale = (stale > 0).then(|| {
             let clusters = cluster_count(stale);
-            format!("{clusters} may be gone: recheck or remove them in the basket (5)")
+            let key = app.setup.sign(" (5)", "");
+            format!("{clusters} may be gone: recheck or remove them in the basket{key}")
         });
         let format = (self.only_api_formats && !self.format.is_in_api()).then(|| {
             let format = self.format.as_str();

@@ -177,7 +177,7 @@ fn sections(ctx: &DrawContext, width: usize) -> Vec<Section> {
         here.into_iter().map(|action| action_entry(ctx, |it| ctx.app.keys_of(it), action, width));
     let mut sections = vec![section(ctx, &name, entries.collect())];
     let all: Vec<KeyContext> = keymap.contexts().collect();
-    let keys_of = |action| keymap.keys_of(&all, action);
+    let keys_of = |action| ctx.app.setup.typed_keys(keymap.keys_of(&all, action));
     for group in ActionGroup::ALL {
         let actions = Action::ALL.iter().copied().filter(|action| action.group() == group);
         // All tabs share one entry.
@@ -185,7 +185,9 @@ fn sections(ctx: &DrawContext, width: usize) -> Vec<Section> {
         let entries = actions.map(|action| action_entry(ctx, keys_of, action, width)).collect();
         sections.push(section(ctx, group.heading(), entries));
     }
-    sections.push(definitions(ctx, "Mouse", MOUSE, width));
+    if !ctx.app.setup.is_text {
+        sections.push(definitions(ctx, "Mouse", MOUSE, width));
+    }
     sections.push(definitions(ctx, "Glossary", rows(GLOSSARY), width));
     sections
 }
@@ -194,7 +196,8 @@ fn sections(ctx: &DrawContext, width: usize) -> Vec<Section> {
 fn entry_lines(term: &Span, text: &str, style: Style, width: usize) -> Vec<Line<'static>> {
     let terms = iter::once(&*term.content).chain(iter::repeat(""));
     let line = |(text, name): (String, &str)| {
-        let term = Span::styled(format!("   {name:<KEY_WIDTH$}"), term.style);
+        let gap = if name.len() < KEY_WIDTH { "" } else { "  " };
+        let term = Span::styled(format!("   {name:<KEY_WIDTH$}{gap}"), term.style);
         Line::from(vec![term, Span::styled(text, style)])
     };
     wrap_words(text, width, usize::MAX).zip(terms).map(line).collect()
@@ -215,6 +218,9 @@ fn action_entry(
         keys.extend(keys_of(Action::Tab9).into_iter().take(1));
         keys = vec![keys.join(" … ")];
         help = "Go to a results tab".into();
+    }
+    if app.setup.is_text {
+        keys.insert(0, action.name().to_owned());
     }
     let reason = availability::unavailable_reason(app, action);
     let style = if reason.is_some() { theme.dim } else { theme.text };

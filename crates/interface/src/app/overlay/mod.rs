@@ -34,7 +34,7 @@ mod region_edit;
 pub mod region_picker;
 pub mod saved_views;
 pub mod score_histogram;
-pub(crate) mod selection_rows;
+pub mod selection_rows;
 pub mod sort_filter;
 pub mod split;
 pub mod tag_list;

@@ -62,7 +62,7 @@ fn palette_items(app: &App) -> Vec<PickItem> {
 
 fn palette_action(app: &App, action: Action) -> PickItem {
     let contexts: Vec<_> = app.setup.keymap.contexts().collect();
-    let keys = app.setup.keymap.keys_of(&contexts, action);
+    let keys = app.setup.typed_keys(app.setup.keymap.keys_of(&contexts, action));
     let reason = availability::unavailable_reason(app, action);
     PickItem::new(Command::Action(action), action.name().replace('-', " "))
         .prefix(keys.first().map_or("", String::as_str))

@@ -3,6 +3,7 @@
 
 use std::cmp::Reverse;
 
+use ratatui::layout::Margin;
 use tessera_config::{Destination, ThemeChoice, TileSize};
 use tessera_model::{
     FileOrder, HistoryEntry, TagDefinition, search_form, set_algebra::SetOperator,
@@ -281,6 +282,7 @@ fn draw_items(ctx: &mut DrawContext, rows: Rect, list: &PickList, matches: &[&Pi
     };
     let height = usize::from(rows.height);
     let top = if lines.len() > height { scroll_top(0, list.cursor, height) } else { 0 };
+    ctx.scroll_mark(rows.outer(Margin::new(1, 1)), top, height, lines.len());
     let visible = &lines[top..lines.len().min(top + height)];
     let mut row = 0;
     for (index, item) in (top..).zip(fitting_items(visible, cells, height)) {

@@ -58,13 +58,17 @@ impl Dialog for RegionPicker {
             Key::Char('w') => self.set_region(Region::WHOLE),
             Key::Char('z') => self.zoomed = !self.zoomed,
             Key::Char('u') => self.region = self.undo_stack.pop().unwrap_or(self.region),
-            Key::Char(digit @ '1'..='9') => {
-                let (_, preset) = Region::PRESETS[usize::from(digit as u8 - b'1')];
-                self.set_region(preset);
-            }
+            Key::Char(digit @ '1'..='9') => self.select_item(usize::from(digit as u8 - b'1'), app),
             _ => self.move_by_key(chord, app),
         }
         KeyResult::Stay
+    }
+
+    /// Takes the preset at a position.
+    fn select_item(&mut self, index: usize, _: &App) {
+        if let Some((_, preset)) = Region::PRESETS.get(index) {
+            self.set_region(*preset);
+        }
     }
 
     fn area(&self, app: &App) -> Rect {

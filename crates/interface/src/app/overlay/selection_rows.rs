@@ -66,6 +66,18 @@ pub(crate) fn previews_seen_text(totals: &SelectionTotals) -> String {
     format!("{} of {members} are shown as previews{more}", totals.previewed)
 }
 
+/// Returns what is said about the selection as a whole.
+pub fn totals_lines(app: &App) -> Vec<String> {
+    let totals = app.baskets.selection(&app.results).map(Selection::totals).unwrap_or_default();
+    let sign = app.setup.sign("⚠ ", "");
+    let stale =
+        (totals.stale > 0).then(|| format!("{sign}stale: r rechecks this page, Enter shows it"));
+    let mut lines = vec![totals_text(&totals), previews_seen_text(&totals)];
+    lines.extend(stale);
+    lines.retain(|line| !line.is_empty());
+    lines
+}
+
 /// Returns the columns that the glyph, the size, the kind and the visibility of an entry leave for its name.
 pub(crate) fn name_width(list: Rect) -> usize {
     const OTHERS: usize = 1 + 2 + 1 + SIZE_WIDTH + 1 + 8 + 10;
@@ -92,14 +104,10 @@ impl<'a> BasketRows<'a> {
         let inner = inner_area(pane);
         let entries = app.baskets.rows(&app.results);
         let cursor = app.baskets.cursor().min(entries.len().saturating_sub(1));
-        let totals = app.baskets.selection(&app.results).map(Selection::totals).unwrap_or_default();
         let draws = app.screen.has_room_for_pictures() && app.screen.protocol != Protocol::None;
-        let stale =
-            if totals.stale > 0 { "⚠ stale: r rechecks this page, Enter shows it" } else { "" };
-        let mut footer = vec![totals_text(&totals), previews_seen_text(&totals), stale.to_owned()];
+        let mut footer = totals_lines(app);
         let rows_of = |footer: &[String]| {
-            let texts = footer.iter().filter(|text| !text.is_empty());
-            let rows = texts.map(|text| wrapped_rows(text, inner.width.saturating_sub(1)));
+            let rows = footer.iter().map(|text| wrapped_rows(text, inner.width.saturating_sub(1)));
             rows.sum::<u16>().min(inner.height / 2)
         };
         let (rows, _) = PICTURE_SIZE;
@@ -108,7 +116,6 @@ impl<'a> BasketRows<'a> {
         if !has_pictures && display_width(&name) > name_width(inner) {
             footer.insert(0, name);
         }
-        footer.retain(|text| !text.is_empty());
         let footer_rows = rows_of(&footer);
         let list = Rect { height: inner.height - footer_rows, ..inner };
         let rows = if has_pictures { rows } else { 1 };
@@ -195,7 +202,7 @@ pub(crate) fn draw_entry(ctx: &mut DrawContext, row: Rect, entry: &SelectionEntr
     let gap = " ".repeat(width.saturating_sub(display_width(&name)) + 1);
     let parts = [
         (" ".to_owned(), theme.text),
-        (glyph.to_owned(), style),
+        (ctx.app.setup.sign(glyph, "").to_owned(), style),
         (format!("{name}{gap}{size:<SIZE_WIDTH$} "), theme.text),
         (format!("{:<7} ", entry.entity.as_str()), theme.dim),
         (visibility.to_owned(), visibility_style),

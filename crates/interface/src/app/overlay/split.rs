@@ -14,7 +14,7 @@ use tessera_model::{
 use crate::app::overlay::prelude::*;
 use crate::{
     app::{
-        availability,
+        Setup, availability,
         overlay::fields::{self, edit},
         pane::cycle,
     },
@@ -144,7 +144,7 @@ impl SplitForm {
                 if form.is_some() {
                     app.overlays.close();
                 }
-                let (level, text) = report(&sets);
+                let (level, text) = report(&app.setup, &sets);
                 app.outbox.notify(level, text);
             }
             Ok(Payload::SetNamesTaken(names)) => {
@@ -173,7 +173,7 @@ impl SplitForm {
 }
 
 /// Says how many media items each set has, and why sets are empty or how to go on.
-fn report(sets: &[SavedSet]) -> (Level, String) {
+fn report(setup: &Setup, sets: &[SavedSet]) -> (Level, String) {
     let size = |set: &SavedSet| format!("{} {}", set.name, group_digits(set.media as u64));
     let sizes = sets.iter().map(size).collect::<Vec<_>>().join(", ");
     let reasons: Vec<&str> =
@@ -183,10 +183,9 @@ fn report(sets: &[SavedSet]) -> (Level, String) {
     }
     let all = sets.iter().fold(0, |all: u64, set| all.saturating_add(set.media as u64));
     let media = grouped_with_noun(all, "media item", "media items");
-    (
-        Level::Success,
-        format!("divided {media}: {sizes}; in the basket (5), o loads a set by its name"),
-    )
+    let key = setup.sign(" (5)", "");
+    let text = format!("divided {media}: {sizes}; in the basket{key}, o loads a set by its name");
+    (Level::Success, text)
 }
 
 fn taken_text(names: &[SafeText]) -> String {

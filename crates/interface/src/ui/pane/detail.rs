@@ -58,7 +58,7 @@ fn preview_lines(ctx: &DrawContext, preview: &Preview) -> Vec<(String, Style)> {
     let theme = ctx.theme;
     let mut lines = vec![(preview.title().to_string(), theme.accent)];
     lines.extend(path_text(preview).map(|path| (path, theme.dim)));
-    lines.extend(selection_text(ctx.app, preview).map(|text| (text.to_owned(), theme.success)));
+    lines.extend(selection_text(ctx.app, preview).map(|text| (text, theme.success)));
     let file: Vec<String> = file_facts(preview).collect();
     if !file.is_empty() {
         lines.push((file.join(" · "), theme.text));
@@ -77,7 +77,10 @@ fn preview_lines(ctx: &DrawContext, preview: &Preview) -> Vec<(String, Style)> {
     }
     lines.extend(video_lines(ctx.app, preview).into_iter().map(|text| (text, theme.text)));
     lines.extend(preview.caption.as_ref().map(|caption| (format!("“{caption}”"), theme.text)));
-    let rating = (preview.rating > 0).then(|| "★".repeat(preview.rating.into()));
+    let rating = (preview.rating > 0).then(|| {
+        let stars = "★".repeat(preview.rating.into());
+        if ctx.app.setup().is_text { format!("rated {}", preview.rating) } else { stars }
+    });
     let cluster = ctx.app.results().cluster();
     let (tagging, results) = (ctx.app.tagging(), ctx.app.results());
     let kept = cluster.into_iter().flat_map(|it| tagging.kept_tags_of(results, it, Some(preview)));
@@ -145,16 +148,17 @@ fn video_lines(app: &App, preview: &Preview) -> Vec<String> {
     [position, in_cluster].into_iter().flatten().collect()
 }
 
-pub(in crate::ui) fn selection_text(app: &App, preview: &Preview) -> Option<&'static str> {
+pub(in crate::ui) fn selection_text(app: &App, preview: &Preview) -> Option<String> {
     let selection = app.baskets().selection(app.results())?;
     if selection.get(&EntryId::MediaItem(preview.media)).is_some() {
-        return Some("✓ selected");
+        return Some(app.setup().sign("✓ selected", "selected").to_owned());
     }
     let (cluster, _) = app.results().loaded_member(preview.media)?;
     let selected = selection.cluster(&app.results().part_of(cluster))?;
-    Some(match (selected.stale, selected.excluded.contains(&preview.media)) {
-        (_, true) => "◐ excluded from its selected cluster",
-        (true, false) => "⚠ its cluster is selected; recheck needed",
-        (false, false) => "● its cluster is selected",
-    })
+    let (sign, words) = match (selected.stale, selected.excluded.contains(&preview.media)) {
+        (_, true) => ("◐ ", "excluded from its selected cluster"),
+        (true, false) => ("⚠ ", "its cluster is selected; recheck needed"),
+        (false, false) => ("● ", "its cluster is selected"),
+    };
+    Some(format!("{}{words}", app.setup().sign(sign, "")))
 }

@@ -1,7 +1,7 @@
 //! Draws the query builder: a row for each filter, the JSON that is sent, and the checks of the
 //! query.
 
-use tessera_model::{EntityType, Granularity, Query};
+use tessera_model::{EntityType, Granularity, Query, Search};
 use tui_input::Input;
 
 use crate::ui::prelude::*;
@@ -109,21 +109,13 @@ fn subject_lines(ctx: &DrawContext) -> Vec<Line<'static>> {
     let (app, theme) = (ctx.app, ctx.theme);
     let Some(view) = app.results().view() else { return Vec::new() };
     let search = &view.search;
-    let dot = |entity| if search.entity == entity { "(•) " } else { "( ) " };
-    let level = |level: u8| {
-        let selected = Granularity::new(level) == Some(search.granularity);
-        if selected { format!("[{level}]") } else { format!(" {level} ") }
+    let kind = if app.setup().is_text {
+        let (entity, level) = (search.entity.as_str(), search.granularity.level());
+        let key = ctx.first_key(Action::ToggleEntity).unwrap_or_default();
+        Line::raw(format!(" {entity} ({key} changes it)  granularity {level} of 0 to 4 (< >)"))
+    } else {
+        entity_and_granularity(ctx, search)
     };
-    let levels: String = (0..5).map(level).collect();
-    let kind = Line::from(vec![
-        Span::raw(" "),
-        Span::styled(format!("{}IMAGES ", dot(EntityType::Images)), theme.text),
-        Span::styled(format!("{}OBJECTS  ", dot(EntityType::Objects)), theme.text),
-        Span::styled(ctx.first_key(Action::ToggleEntity).unwrap_or_default(), theme.key),
-        Span::styled("   granularity ", theme.dim),
-        Span::styled(levels, theme.text),
-        Span::styled("  < >", theme.key),
-    ]);
     let (subject, value, bound) = match &search.query {
         Query::Browse => (" of the whole dataset", String::new(), String::new()),
         Query::Similar(_) => {
@@ -144,6 +136,25 @@ fn subject_lines(ctx: &DrawContext) -> Vec<Line<'static>> {
         Span::styled(bound, theme.text),
     ]);
     vec![kind, query]
+}
+
+/// Returns what can be found, and the granularities, with marks at the chosen ones.
+fn entity_and_granularity(ctx: &DrawContext, search: &Search) -> Line<'static> {
+    let dot = |entity| if search.entity == entity { "(•) " } else { "( ) " };
+    let level = |level: u8| {
+        let selected = Granularity::new(level) == Some(search.granularity);
+        if selected { format!("[{level}]") } else { format!(" {level} ") }
+    };
+    let levels: String = (0..5).map(level).collect();
+    Line::from(vec![
+        Span::raw(" "),
+        Span::styled(format!("{}IMAGES ", dot(EntityType::Images)), ctx.theme.text),
+        Span::styled(format!("{}OBJECTS  ", dot(EntityType::Objects)), ctx.theme.text),
+        Span::styled(ctx.first_key(Action::ToggleEntity).unwrap_or_default(), ctx.theme.key),
+        Span::styled("   granularity ", ctx.theme.dim),
+        Span::styled(levels, ctx.theme.text),
+        Span::styled("  < >", ctx.theme.key),
+    ])
 }
 
 fn draw_subject(ctx: &mut DrawContext, area: Rect, lines: &[Line]) {
@@ -187,6 +198,8 @@ fn draw_form(
         // A click on the row that is being edited would do what Enter does in its field.
         if focused && (draft.field.is_none() || !selected) {
             ctx.list_row(area, row, index, selected);
+        } else {
+            ctx.item(area.y + row, index);
         }
     }
     ctx.put_lines(below(area, area.height.saturating_sub(tail_rows)), tail);
@@ -295,9 +308,11 @@ pub(super) fn draw_filter(ctx: &mut DrawContext, line: Rect, row: &FilterRow, st
     let theme = ctx.theme;
     let style = if row.enabled && !state.dimmed { theme.text } else { theme.dim };
     let number_width = if line.width < WIDE_ROW { NUMBER_WIDTHS.1 } else { NUMBER_WIDTHS.0 };
+    let setup = ctx.app.setup();
+    let mark = if row.enabled { setup.sign(" ✓", " on") } else { setup.sign(" ○", " off") };
     let mut writer = RowWriter { ctx, rest: line, style };
     writer.column(if state.selected { "▸" } else { " " }, 1, theme.accent);
-    writer.column(if row.enabled { " ✓" } else { " ○" }, COLUMN_WIDTHS[0] - 1, style);
+    writer.column(mark, COLUMN_WIDTHS[0] - 1 + 2 * u16::from(setup.is_text), style);
     writer.column(row.kind.keyword(), COLUMN_WIDTHS[1], style);
     let mode = if row.kind == FilterKind::Issues { "mode " } else { "" };
     let has_choice = state.selected && row.kind.choices().len() > 1;
@@ -323,6 +338,8 @@ pub(super) fn draw_filter(ctx: &mut DrawContext, line: Rect, row: &FilterRow, st
     }
     let (_, end) = split_columns(writer.rest, 1);
     let suffix = match state.diagnostic {
+        // The checks below say the same, with the number of the row.
+        Some(_) if ctx.app.setup().is_text => return,
         Some(diagnostic) => {
             (row_suffix(diagnostic, end.width), severity_style(ctx, diagnostic.severity))
         }

@@ -100,11 +100,12 @@ fn draw_tiles(ctx: &mut DrawContext, area: Rect) {
 }
 
 fn draw_empty(ctx: &mut DrawContext, body: Rect, view: &View) {
-    let lines = lines(ctx, view);
+    let lines = empty_lines(ctx, view);
     ctx.centered_message(body, ctx.theme.text, &lines);
 }
 
-fn lines(ctx: &DrawContext, view: &View) -> Vec<String> {
+/// Says why a page has no clusters, and what to do.
+fn empty_lines(ctx: &DrawContext, view: &View) -> Vec<String> {
     let app = ctx.app;
     if view.computed.is_some() {
         return computed_lines(view);
@@ -124,16 +125,13 @@ fn lines(ctx: &DrawContext, view: &View) -> Vec<String> {
         if let Some(relaxed) = app.results().relaxed_search() {
             return too_strict_lines(ctx, &relaxed);
         }
-        if let Query::Caption { text, .. } = &view.search.query {
-            return caption_lines(ctx, text, view);
-        }
     }
     let lines = match (view.search.page, &view.search.query) {
         (page @ 1.., _) => later_page_lines(page, app.results().last_page_number()),
         (0, _) if is_busy => {
             ["No clusters yet: the dataset is being indexed.", "They appear here automatically."]
         }
-        (0, Query::Caption { .. }) => ["No match.", "Esc goes back"],
+        (0, Query::Caption { text, .. }) => return caption_lines(ctx, text, view),
         (0, Query::Similar(_)) => ["No similar clusters.", "> groups more coarsely, Esc goes back"],
         (0, Query::Browse) => browse_lines(view),
     };

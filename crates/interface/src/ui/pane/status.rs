@@ -147,7 +147,7 @@ fn status_lines(ctx: &DrawContext, inside: Rect, dataset: &Dataset) -> Vec<Line<
     };
     let parts = [
         Span::raw(" "),
-        Span::styled(glyph, style),
+        Span::styled(ctx.app.setup().sign(glyph, ""), style),
         Span::styled(status, style),
         Span::styled(note, theme.dim),
     ];
@@ -245,7 +245,7 @@ fn models_line(ctx: &DrawContext, inside: Rect, dataset: &Dataset) -> Line<'stat
     [label].into_iter().chain(models).collect()
 }
 
-/// Returns a mark and a name for each kind of model.
+/// Returns a mark and a name for each kind of model, or a name and a word.
 fn model_parts(
     ctx: &DrawContext,
     is_wide: bool,
@@ -260,12 +260,16 @@ fn model_parts(
             EnrichmentModel::MultimodelImageEncoding => ("sem ", "semantic "),
             EnrichmentModel::ObjectDetection => ("obj", "objects"),
         };
-        let mark = match known.map_or(ModelStatus::Unknown, |known| known.status_of(model)) {
-            ModelStatus::Applied => ("✓", theme.success),
-            ModelStatus::NotApplied => ("✗", theme.moving),
-            ModelStatus::Unknown => ("?", theme.dim),
+        let status = known.map_or(ModelStatus::Unknown, |known| known.status_of(model));
+        let (sign, words, style) = match status {
+            ModelStatus::Applied => ("✓", " applied  ", theme.success),
+            ModelStatus::NotApplied => ("✗", " not applied  ", theme.moving),
+            ModelStatus::Unknown => ("?", " unknown  ", theme.dim),
         };
-        [mark, (if is_wide { long } else { short }, theme.text)]
+        if ctx.app.setup().is_text {
+            return [(long.trim_end(), theme.text), (words, style)];
+        }
+        [(sign, style), (if is_wide { long } else { short }, theme.text)]
     })
 }
 
@@ -281,15 +285,16 @@ fn operation_lines(ctx: &DrawContext, status: &Status) -> Vec<Line<'static>> {
             status.allows(operation)
         }
     };
+    let sign = |sign, words| ctx.app.setup().sign(sign, words);
     let mut lines = Vec::new();
     for (index, operation) in operations.into_iter().enumerate() {
         let allowed = permission(operation);
         let (mark, style, reason) = match allowed {
-            Permission::Allowed => (" ✓ ", theme.success, ""),
+            Permission::Allowed => (sign(" ✓ ", " allowed: "), theme.success, ""),
             Permission::Unspecified | Permission::Confirm => {
-                (" ? ", theme.moving, "may be rejected")
+                (sign(" ? ", " uncertain: "), theme.moving, "may be rejected")
             }
-            Permission::Denied(reason) => (" ✗ ", theme.dim, reason),
+            Permission::Denied(reason) => (sign(" ✗ ", " not allowed: "), theme.dim, reason),
         };
         lines.push(Line::from(Span::styled(format!("{mark}{}", operation.label()), style)));
         // A reason shared by several operations is shown once, below the last of them.
