@@ -23,7 +23,7 @@ use crate::{
 };
 use tessera_client::{AuthMethod, BaseUrl, Client, Credentials, ServiceConfig};
 use tessera_files::Guarantee;
-use tessera_media::object_storage::{ObjectStorage, StorageSettings};
+use tessera_media::object_storage::{ObjectStorage, StorageError, StorageSettings};
 use tessera_model::{Cover, PatternLists, SkippedFile, text::grouped_with_noun};
 use tessera_picture::{Canvas, Crop, Protocol, fit_picture};
 use tessera_service::{
@@ -414,9 +414,8 @@ fn choose_model(folder: &Path) -> CliResult<ModelChoice> {
 
 /// Checks that a folder in object storage can be listed and has media.
 pub async fn check_storage_folder(folder: &Path) -> CliResult<()> {
-    let unusable = |reason: String| CliError::usage(reason);
-    let storage = ObjectStorage::new(storage_settings()?);
-    let storage = storage.map_err(|error| unusable(error.to_string()))?;
+    let unusable = |error: StorageError| CliError::usage(error.to_string());
+    let storage = ObjectStorage::new(storage_settings()?).map_err(unusable)?;
     storage.list(&folder.to_string_lossy(), None, 1).await.map(drop).map_err(unusable)
 }
 

@@ -202,7 +202,10 @@ impl Deployment {
     pub(crate) async fn bucket_link(&self, id: ExportTaskId) -> Result<String, ServiceError> {
         let bucket = self.bucket.as_ref().ok_or_else(ServiceError::export_not_found)?;
         let link = bucket.signed_link(&archive_name(id)).await;
-        link.map(Into::into).map_err(|_| ServiceError::storage_unreachable())
+        link.map(Into::into).map_err(|cause| {
+            let failure = ServiceError::source_failure(&cause.into_io());
+            failure.unwrap_or_else(ServiceError::storage_unreachable)
+        })
     }
 }
 
