@@ -106,10 +106,11 @@ impl WorkerContext {
                 last = lease.clone();
                 run(&context(lease), &found)
             };
-            if ran.is_err() && self.store.is_on_server() {
+            if let Err(cause) = &ran {
                 // Another machine may have the space or the connection that this one lacks. If the lease cannot be
                 // released, it expires.
-                let _ = self.store.write_rows(|tx| lease::release(tx, &last));
+                let reason = waiting_reason(cause);
+                let _ = self.store.write_rows(|tx| lease::give_back(tx, &last, reason));
             }
             ran
         });
@@ -266,8 +267,11 @@ impl TaskContext {
         &self,
         change: impl FnOnce(&Transaction) -> Result<T, QueryError>,
     ) -> Result<T, StoreError> {
+        // On a full disk, small transactions still succeed at the start of each run.
+        let continues = self.started.elapsed() > SHORT_RUN;
         let written = self.store.write_rows(|tx| {
-            lease::require(tx, &self.lease)?;
+            let require = if continues { lease::resume } else { lease::require };
+            require(tx, &self.lease)?;
             let outcome = change(tx)?;
             // The lease is extended, because the transaction may have taken long and other threads could not extend the
             // lease meanwhile.
@@ -276,8 +280,7 @@ impl TaskContext {
             }
             Ok(outcome)
         })?;
-        // On a full disk, small transactions still succeed at the start of each run.
-        if self.started.elapsed() > SHORT_RUN {
+        if continues {
             self.running.set_waiting(self.thread, None);
         }
         Ok(written)
