@@ -194,11 +194,11 @@ pub async fn work(global: &GlobalOptions, options: WorkOptions) -> CliResult<i32
     let lacks_ffmpeg = lacks_ffmpeg(&settings);
     let deployment = Deployment::open(&index_dir(options.data)?, settings)?;
     deployment.check_settings().await?;
+    let mut signals = StopSignals::listen()?;
+    write_message(&format!("runs tasks of {address}; Ctrl-C gives back what is not finished"));
     if lacks_ffmpeg {
         write_message(&format!("warning: {WITHOUT_FFMPEG}"));
     }
-    let mut signals = StopSignals::listen()?;
-    write_message(&format!("runs tasks of {address}; Ctrl-C gives back what is not finished"));
     let finished = async {
         if options.once { deployment.wait_until_idle().await } else { std::future::pending().await }
     };

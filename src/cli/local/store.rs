@@ -175,8 +175,9 @@ fn describe(health: &StoreHealth) -> Vec<CheckResult> {
         CheckResult::passed("workers", found)
     };
     let reasons = health.waiting_reasons.iter();
-    let reasons = reasons
-        .map(|reason| CheckResult::warning("workers", format!("a task was given back: {reason}")));
+    let reasons = reasons.map(|reason| {
+        CheckResult::warning("tasks", format!("a worker gave its task back: {reason}"))
+    });
     [clock, check_vectors(vectors), workers].into_iter().chain(reasons).chain(read_only).collect()
 }
 
