@@ -277,7 +277,7 @@ fn without_certificate_authorities_only_encrypted_services_are_out_of_reach() {
     encrypted.env("TESSERA_BASE_URL", "https://127.0.0.1:9");
     let (code, _, err) = without(encrypted);
     assert_ne!(code, 0);
-    assert!(err.contains("ca-certificates"), "{err}");
+    assert!(err.contains("SSL_CERT_FILE=\"/nonexistent\"") && err.contains("unset it"), "{err}");
 }
 
 #[test]

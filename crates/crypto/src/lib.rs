@@ -15,7 +15,7 @@ use jsonwebtoken::{
 use ring::hmac;
 use rustls::crypto::CryptoProvider as TlsProvider;
 
-pub use http_tls::{http_tls_config, is_authority, system_tls_config};
+pub use http_tls::{AUTHORITY_VARIABLES, http_tls_config, is_authority, system_tls_config};
 pub use rustls::ClientConfig;
 
 /// Signs and verifies tokens with HS256, the only algorithm that the API uses.
