@@ -23,8 +23,7 @@ use tessera_proxy::{UsedProxy, used_proxy};
 use tessera_wire::endpoints::Endpoint;
 
 pub(super) const PROXY_LOGIN: &str = "the proxy requires a login";
-pub(super) const PROXY_LOGIN_REMEDY: &str =
-    "Put the user name and password into the variable of the proxy: http://USER:PASSWORD@HOST:PORT";
+pub(super) const PROXY_LOGIN_REMEDY: &str = "Put the user name and password into the variable of the proxy, before the host: USER:PASSWORD@HOST:PORT";
 
 const CONNECTION_REMEDY: &str = "Check that the service is running and that its address is correct";
 const LATER: &str = "Try again later";
@@ -96,7 +95,7 @@ impl AttemptError {
             );
             let failure = Failure::new(FailureKind::Unreachable, sentence);
             Self::Fatal(through_proxy(failure.with_remedy(problem.remedy)))
-        } else if needs_proxy_login(&error) {
+        } else if needs_proxy_login(&error, url.as_ref().and_then(used_proxy)) {
             let sentence = format!("no connection: {PROXY_LOGIN}");
             let failure = Failure::new(FailureKind::Unreachable, sentence);
             Self::Fatal(through_proxy(failure.with_remedy(PROXY_LOGIN_REMEDY)))
@@ -148,11 +147,17 @@ fn tls_problem(error: &reqwest::Error) -> Option<TlsProblem> {
     (error.is_connect() || needs_client_certificate(problem)).then(|| TlsProblem::of(problem))
 }
 
-/// Whether a proxy refused to connect to an encrypted service. The text is compared, because the type of this error is
-/// private.
-fn needs_proxy_login(error: &reqwest::Error) -> bool {
-    error.is_connect()
-        && causes(error).any(|cause| cause.to_string().contains("proxy authorization required"))
+/// Whether a proxy refused to connect without a valid login. The text is compared, because the type of this error is
+/// private. The library reports a SOCKS proxy that requires a login as one that does not support it.
+fn needs_proxy_login(error: &reqwest::Error, proxy: Option<UsedProxy>) -> bool {
+    let has_login = proxy.is_some_and(|proxy| proxy.has_login());
+    let is_refusal = |cause: &(dyn Error + 'static)| {
+        let cause = cause.to_string();
+        cause.contains("proxy authorization required")
+            || cause.contains("credentials not accepted")
+            || (!has_login && cause.contains("does not support user/pass authentication"))
+    };
+    error.is_connect() && causes(error).any(is_refusal)
 }
 
 #[derive(Clone, Copy)]
