@@ -2,13 +2,18 @@
 //! command line.
 
 use std::{
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use clap::{
-    Arg, ArgMatches, Args, ColorChoice, ValueEnum, builder::BoolishValueParser, parser::ValueSource,
+    Arg, ArgMatches, Args, ColorChoice, Command, ValueEnum,
+    builder::{
+        BoolishValueParser, EnumValueParser, PathBufValueParser, PossibleValue, StringValueParser,
+        TypedValueParser,
+    },
+    parser::ValueSource,
 };
 use tessera_config::{
     DeploymentKind, GraphicsChoice, Sources, ThemeChoice, expand_home, user_config_file,
@@ -20,15 +25,50 @@ use crate::cli::{
     values::{absolute_path, is_path, is_source},
 };
 
+/// Parses an option. The value of its variable is read without the white space around it, because a variable that was
+/// read from a file often ends with a line break.
+#[derive(Clone)]
+struct TrimmedVariable<P>(P);
+
+impl<P: TypedValueParser> TypedValueParser for TrimmedVariable<P> {
+    type Value = P::Value;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        argument: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<P::Value, clap::Error> {
+        self.0.parse_ref(command, argument, value)
+    }
+
+    fn parse_ref_(
+        &self,
+        command: &Command,
+        argument: Option<&Arg>,
+        value: &OsStr,
+        source: ValueSource,
+    ) -> Result<P::Value, clap::Error> {
+        let text = value.to_str().filter(|_| source == ValueSource::EnvVariable);
+        self.0.parse_ref(command, argument, text.map_or(value, |text| OsStr::new(text.trim())))
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        self.0.possible_values()
+    }
+}
+
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Options of every command")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that is independent")]
 pub struct GlobalOptions {
     /// Profile of the user's settings file.
-    #[arg(long, short, global = true, env = "TESSERA_PROFILE", value_name = "NAME")]
+    #[arg(long, short, global = true, env = "TESSERA_PROFILE", value_name = "NAME",
+          value_parser = TrimmedVariable(StringValueParser::new()))]
     pub profile: Option<String>,
     /// Address of the service, for example `https://media.example`; instead of a profile.
-    #[arg(long, global = true, env = "TESSERA_BASE_URL", value_name = "URL")]
+    #[arg(long, global = true, env = "TESSERA_BASE_URL", value_name = "URL",
+          value_parser = TrimmedVariable(StringValueParser::new()))]
     pub base_url: Option<String>,
     /// Folder of images; instead of a profile.
     // The ID differs from that of the positional `folder` of some commands.
@@ -36,10 +76,12 @@ pub struct GlobalOptions {
     pub folder: Option<PathBuf>,
     /// hosted (with login), onprem (without login) or local (a folder): kind of --base-url, or of a
     /// new profile.
-    #[arg(long, global = true, env = "TESSERA_KIND")]
+    #[arg(long, global = true, env = "TESSERA_KIND",
+          value_parser = TrimmedVariable(EnumValueParser::<DeploymentKind>::new()))]
     pub kind: Option<DeploymentKind>,
     /// Address of the pipeline that adds media at an on-premises deployment.
-    #[arg(long, global = true, env = "TESSERA_PIPELINE_URL", value_name = "URL")]
+    #[arg(long, global = true, env = "TESSERA_PIPELINE_URL", value_name = "URL",
+          value_parser = TrimmedVariable(StringValueParser::new()))]
     pub pipeline_url: Option<String>,
     /// The prefix of every path of the service, if it is not `/api/v1`; `/` for none.
     #[arg(long, global = true, value_name = "PATH")]
@@ -59,17 +101,20 @@ pub struct GlobalOptions {
         short = 'd',
         global = true,
         env = "TESSERA_DATASET",
-        value_name = "ID|NAME"
+        value_name = "ID|NAME",
+        value_parser = TrimmedVariable(StringValueParser::new())
     )]
     pub dataset: Option<String>,
     /// The dataset argument of the command, which is not a folder.
     #[arg(skip)]
     pub dataset_argument: Option<String>,
     /// Reject every change, and do not offer any in the interface.
-    #[arg(long, global = true, env = "TESSERA_READ_ONLY", value_parser = BoolishValueParser::new())]
+    #[arg(long, global = true, env = "TESSERA_READ_ONLY",
+          value_parser = TrimmedVariable(BoolishValueParser::new()))]
     pub read_only: bool,
     /// Use this settings file instead of the user's.
-    #[arg(long, global = true, env = "TESSERA_CONFIG", value_name = "FILE")]
+    #[arg(long, global = true, env = "TESSERA_CONFIG", value_name = "FILE",
+          value_parser = TrimmedVariable(PathBufValueParser::new()))]
     pub config: Option<PathBuf>,
     /// Print one JSON document, or only these fields of its rows.
     #[arg(long, global = true, value_name = "FIELDS", num_args = 0..=1, require_equals = true,
