@@ -17,7 +17,7 @@ use crate::{
             access_log::open_access_log,
             listening::bind,
             local_settings,
-            service::{LocalService, RequiredLogin, index_dir, report_skipped},
+            service::{LocalService, RequiredLogin, index_dir, open_deployment, report_skipped},
             store::{parse_bucket, require_store, store_address},
         },
         messages::write_message,
@@ -192,7 +192,7 @@ pub async fn work(global: &GlobalOptions, options: WorkOptions) -> CliResult<i32
         ..local_settings(model.as_deref(), None)?
     };
     let lacks_ffmpeg = lacks_ffmpeg(&settings);
-    let deployment = Deployment::open(&index_dir(options.data)?, settings)?;
+    let deployment = open_deployment(&index_dir(options.data)?, settings)?;
     deployment.check_settings().await?;
     let mut signals = StopSignals::listen()?;
     write_message(&format!("runs tasks of {address}; Ctrl-C gives back what is not finished"));

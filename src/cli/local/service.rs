@@ -33,13 +33,15 @@ use tessera_service::{
 use tokio::{
     sync::oneshot,
     task::{JoinHandle, spawn_blocking},
-    time::timeout,
+    time::{sleep, timeout},
 };
 
 pub use tessera_service::DeploymentSettings as LocalSettings;
 
 /// The time that loading a cover may take, because the user waits for the program to end.
 const COVER_TIMEOUT: Duration = Duration::from_secs(1);
+/// The time after which a command says why nothing happens.
+const SLOW_OPENING: Duration = Duration::from_secs(3);
 const MAX_COVER_BYTES: usize = 1 << 20;
 /// The time that running tasks may take to stop, because the user waits for the program to end.
 const TASKS_TIMEOUT: Duration = Duration::from_secs(2);
@@ -92,7 +94,7 @@ impl LocalService {
         // that it has indexed.
         let is_for_user = login == RequiredLogin::Generated && !is_called_by_assistant();
         let offers_all = is_for_user || settings.store.is_some();
-        let deployment = Deployment::open(&data, settings)?;
+        let deployment = open_deployment(&data, settings)?;
         deployment.check_settings().await?;
         let access = match login {
             RequiredLogin::None => AccessMode::Open,
@@ -303,6 +305,19 @@ fn open_folder(
         ));
     }
     Ok(id)
+}
+
+/// Opens an index folder, and says so if this takes long. Another process may have the folder to itself.
+pub(super) fn open_deployment(data: &Path, settings: LocalSettings) -> CliResult<Deployment> {
+    let notice = tokio::spawn(async {
+        sleep(SLOW_OPENING).await;
+        write_message(
+            "waiting for the index folder, which this process or another one is checking",
+        );
+    });
+    let opened = Deployment::open(data, settings);
+    notice.abort();
+    Ok(opened?)
 }
 
 pub(super) fn index_dir(folder: Option<PathBuf>) -> CliResult<PathBuf> {

@@ -45,7 +45,7 @@ async fn each_status_has_a_kind_a_reason_and_a_way_out() {
         (
             407,
             Kind::Unreachable,
-            "the proxy requires a login (407). Put the user name and password into the variable of the proxy: http://USER:PASSWORD@HOST:PORT",
+            "the proxy requires a login (407). Put the user name and password into the variable of the proxy, before the host: USER:PASSWORD@HOST:PORT",
         ),
         (409, Kind::Conflict, "not possible in the current state of the dataset (409)"),
         (410, Kind::NotFound, "dataset not found, or no access to it (410)"),
