@@ -205,3 +205,14 @@ fn a_profile_whose_folder_is_gone_is_explained_on_the_welcome_screen() {
     program.press("\x1b");
     assert_eq!(program.wait(), 0);
 }
+
+#[test]
+fn a_mistake_in_a_profile_that_was_named_ends_the_program() {
+    let script = "mkdir -m 700 tessera
+        tessera profile add lab --kind onprem --base-url http://lab.example --pipeline-url http://lab.example
+        printf 'ca_file = \"/nonexistent/ca.pem\"\n' >> tessera/config.toml
+        tessera --profile lab";
+    let mut program = Program::script(script, tempfile::tempdir().unwrap());
+    assert_eq!(program.wait(), 2);
+    assert!(program.output().contains("/nonexistent/ca.pem"), "{}", program.output());
+}

@@ -126,8 +126,6 @@ pub fn edit(input: &mut Input, chord: Chord) -> bool {
     input.handle(request).is_some_and(|change| change.value)
 }
 
-const MAX_PASTE_CHARS: usize = 4_096;
-
 /// Inserts pasted text as one line without control characters, so that the text never acts as keys. The pasted lines
 /// are joined by spaces, and so are the parts between tabs and page breaks.
 pub fn paste(input: &mut Input, raw: &str) {
@@ -136,10 +134,13 @@ pub fn paste(input: &mut Input, raw: &str) {
     insert(input, &parts.collect::<Vec<_>>().join(" "));
 }
 
+/// Inserts the text in one step, because `Input` copies its whole value for each character. The terminal layer limits
+/// the length of pasted text.
 fn insert(input: &mut Input, text: &str) {
-    for c in text.trim().chars().filter(|c| !c.is_control()).take(MAX_PASTE_CHARS) {
-        let _ = input.handle(InputRequest::InsertChar(c));
-    }
+    let text: String = text.trim().chars().filter(|c| !c.is_control()).collect();
+    let (before, after) = input.value().split_at(cursor_byte(input));
+    let cursor = input.cursor() + text.chars().count();
+    *input = Input::new([before, &text, after].concat()).with_cursor(cursor);
 }
 
 /// Inserts pasted paths or `file://` links into a list that [`split_words`] separates. File managers paste one path or
