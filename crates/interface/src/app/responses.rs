@@ -35,7 +35,8 @@ use crate::{
             login::LoginForm,
             manage_dataset,
             map::MapView,
-            prompt::{diverse_chosen, selection_loaded},
+            palette::refresh_palette,
+            prompt::{TextPrompt, diverse_chosen, selection_loaded},
             saved_views::saved_views_loaded,
             split::SplitForm,
         },
@@ -132,9 +133,11 @@ impl App {
             Lane::LoginPlaces | Lane::LoginCheck | Lane::LoginImport => {
                 LoginForm::response_loaded(self, &lane, result);
             }
-            Lane::DiverseMedia(_) | Lane::Rest(_) | Lane::SaveSelection | Lane::OpenSelection => {
-                self.handle_selection_response(lane, result);
-            }
+            Lane::DiverseMedia(_)
+            | Lane::Rest(_)
+            | Lane::SaveSelection
+            | Lane::OpenSelection
+            | Lane::SelectionNames => self.handle_selection_response(lane, result),
             Lane::Folder(_)
             | Lane::Inspect
             | Lane::Curl
@@ -204,16 +207,17 @@ impl App {
                 manage_dataset::dataset_changed(self, format!("cancelled the indexing of {name}"));
             }
             (Lane::FileAction(dataset), Ok(Payload::FileActionPlanned(preview))) => {
-                file_actions::planned(self, dataset, preview);
+                let review = DuplicateReview::take(&mut self.overlays, dataset);
+                file_actions::planned(self, dataset, preview, review);
             }
             (Lane::FileAction(dataset), Ok(Payload::UndoPlanned(action))) => {
                 file_actions::undo_planned(self, dataset, action);
             }
-            (Lane::FileAction(dataset), Ok(Payload::FileActionFinished(outcome))) => {
-                file_actions::finished(self, dataset, &outcome);
+            (Lane::FileAction(dataset), Ok(Payload::FileActionFinished(action, outcome))) => {
+                file_actions::finished(self, dataset, &action, &outcome);
             }
             (Lane::FileAction(_), Ok(Payload::FileActionUndone(outcome))) => {
-                file_actions::report(self, &outcome, 0);
+                file_actions::undone(self, &outcome);
             }
             (Lane::FileAction(dataset), Ok(Payload::Duplicates(groups))) => {
                 DuplicateReview::groups_found(&mut self.overlays, dataset, &groups);
@@ -225,6 +229,7 @@ impl App {
             (Lane::Tags(dataset), result) => {
                 let known = self.tagging.tags.entry(dataset).or_default();
                 known.finish(self.outbox.now, content!(result, Tags));
+                refresh_palette(self);
             }
             (Lane::ChangeTags(_), result) => tags_changed(self, content!(result, TagsChanged)),
             (Lane::Manage(_), Err(failure)) => {
@@ -348,6 +353,9 @@ impl App {
             }
             (Lane::OpenSelection, Ok(Payload::Selection(dataset, selection))) => {
                 selection_loaded(self, dataset, &selection);
+            }
+            (Lane::SelectionNames, Ok(Payload::SelectionNames(names))) => {
+                TextPrompt::names_loaded(&mut self.overlays, names);
             }
             (Lane::DiverseMedia(_), Ok(Payload::Selection(dataset, chosen))) => {
                 diverse_chosen(self, dataset, &chosen);

@@ -13,7 +13,7 @@ use crate::{
         session::{current_session, picked_actions},
         tagging::with_tag_name,
     },
-    message::{Response, WorkerEvent},
+    message::{Payload, Response, WorkerEvent},
 };
 
 impl App {
@@ -112,7 +112,7 @@ impl App {
                 if self.outbox.tickets.close(&ticket) {
                     self.observe_login(&ticket.lane, &result);
                     let result = result.map_err(|failure| with_tag_name(self, failure));
-                    self.handle_response(ticket.lane, result);
+                    self.follow_response(ticket.lane, result);
                 }
             }
             WorkerEvent::Progress(progress) => {
@@ -143,6 +143,18 @@ impl App {
             Pane::Basket => KeyContext::Basket,
         };
         [inner, KeyContext::Everywhere]
+    }
+
+    /// Handles a response. A success removes the reports of earlier failures of the same action.
+    fn follow_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
+        let noted = Some(lane.clone()).filter(Lane::is_of_one_action);
+        let (has_failed, count) = (result.is_err(), self.outbox.notifications.pushed());
+        self.handle_response(lane, result);
+        match noted {
+            Some(lane) if has_failed => self.outbox.notifications.note_failure(&lane, count),
+            Some(lane) => self.outbox.notifications.remove_failures(&lane),
+            None => {}
+        }
     }
 
     /// Returns the labels of the keys that perform an action here.
