@@ -191,31 +191,34 @@ fn a_selection_that_is_not_on_the_page_is_tagged_only_after_a_question() {
     let mut desk = tagging();
     desk.press("space r");
     desk.answer_page(page(5, 3));
+    let is_sent = |desk: &Desk| desk.app.tickets().is_open(&Lane::ChangeTags(open().id));
     desk.press("p");
-    assert!(desk.app.dialog::<HiddenSelectionTagging>().is_some());
-    assert_eq!(desk.requests(), Vec::<&Request>::new());
-    desk.press("esc a p");
-    assert!(matches!(sent(&desk).0, TagTarget::Search(_)), "the whole search needs no selection");
-    desk.answer(Lane::ChangeTags(open().id), change(1, 27));
-    let mut desk = tagging();
-    desk.press("space r");
-    desk.answer_page(page(5, 3));
-    desk.press("x y");
-    assert_eq!(sent(&desk).1, edit(&["rejected"], &[], None));
+    assert!(desk.app.dialog::<HiddenSelectionTagging>().is_some() && !is_sent(&desk));
+    desk.press("esc x");
+    assert!(!is_sent(&desk));
+    desk.press("y");
+    let (_, request) = desk.take(|lane| matches!(lane, Lane::ChangeTags(_)));
+    let Request::ChangeTags(_, TagTarget::Selection(items), rejection) = request else {
+        panic!("{request:?}")
+    };
+    assert_eq!((items.len(), rejection), (1, edit(&["rejected"], &[], None)));
+    desk.press("a p");
+    assert!(desk.app.overlay().is_none(), "the whole search needs no selection");
 }
 
 #[test]
 fn the_mode_starts_in_the_results_and_again_where_its_keys_do_nothing() {
     let mut desk = Desk::new().opening_folder(vec![open()]);
-    for (keys, focus, is_on) in [
-        ("1 ;", Pane::Results, true),
-        ("1 ;", Pane::Results, true),
-        ("i ;", Pane::Detail, false),
-        (";", Pane::Detail, true),
+    for (action, focus, is_on) in [
+        (Action::FocusDatasets, Pane::Results, true),
+        (Action::FocusDatasets, Pane::Results, true),
+        (Action::FocusDetail, Pane::Detail, false),
+        (Action::FocusDetail, Pane::Detail, true),
     ] {
-        desk.press(keys);
+        desk.happen(Event::Action(action));
+        desk.press(";");
         let app = &desk.app;
-        assert_eq!((app.panes().focus, app.tagging().is_on), (focus, is_on), "{keys}");
+        assert_eq!((app.panes().focus, app.tagging().is_on), (focus, is_on), "{action:?}");
     }
 }
 

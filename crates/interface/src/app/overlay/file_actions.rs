@@ -11,7 +11,7 @@ use tessera_model::{
 };
 
 use crate::app::overlay::prelude::*;
-use crate::drawing::wrapped_rows;
+use crate::drawing::{rows_of_lines, wrapped_rows};
 
 /// Shows what an action does to which files, and asks for confirmation.
 #[derive(Clone, Debug)]
@@ -130,7 +130,11 @@ impl Dialog for FileActionConfirmation {
         let lines = [(summary, theme.text), (note, theme.dim)].into_iter();
         let lines = lines.chain(warnings).chain(files);
         let lines = lines.map(|(line, style)| Line::styled(format!(" {line}"), style));
-        ctx.scrolled_lines(inside, &lines.collect::<Vec<_>>(), self.scroll);
+        let lines: Vec<Line> = lines.collect();
+        ctx.scrolled_lines(inside, &lines, self.scroll);
+        let (rows, height) = (rows_of_lines(&lines, inside.width), inside.height);
+        let top = self.scroll.top(usize::from(rows.saturating_sub(height)));
+        ctx.scroll_mark(area, top, usize::from(height), usize::from(rows));
     }
 }
 

@@ -86,7 +86,7 @@ pub struct TextPrompt {
 
 impl TextPrompt {
     pub(in crate::app) fn new(purpose: PromptPurpose, text: &str) -> Self {
-        Self { purpose, text: Prefilled::new(text), names: Vec::new(), form: None }
+        Self { purpose, text: Prefilled::of_choice(text), names: Vec::new(), form: None }
     }
 
     /// Returns the typed page, counted from 0.
@@ -219,7 +219,8 @@ impl TextPrompt {
         if let Some(id) = id.filter(|_| purpose == PromptPurpose::LoadSelection) {
             app.outbox.send(Lane::SelectionNames, Request::SelectionNames(id));
         }
-        app.overlays.open(TextPrompt::new(purpose, &path));
+        let prompt = TextPrompt::new(purpose, "");
+        app.overlays.open(TextPrompt { text: Prefilled::new(&path), ..prompt });
     }
 
     /// Offers the names of the saved selections of the dataset.

@@ -33,7 +33,7 @@ impl ViewNameInput {
     }
 
     pub(in crate::app) fn open(overlays: &mut Overlays, renamed_from: Option<SafeText>) {
-        let name = Prefilled::new(renamed_from.as_ref().map_or("", SafeText::as_str));
+        let name = Prefilled::of_choice(renamed_from.as_ref().map_or("", SafeText::as_str));
         overlays.open(ViewNameInput { name, any_dataset: false, renamed_from });
     }
 }
