@@ -91,11 +91,6 @@ impl App {
     }
 
     pub(in crate::app) fn handle_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
-        let is_unreachable = |failure: &Failure| failure.kind == FailureKind::Unreachable;
-        if result.as_ref().is_err_and(is_unreachable) && self.outage().is_none() {
-            // Loading the datasets shows at once whether the service is down.
-            self.service_data.datasets.invalidate();
-        }
         match lane {
             Lane::Datasets
             | Lane::Dataset(_)
@@ -207,8 +202,7 @@ impl App {
                 manage_dataset::dataset_changed(self, format!("cancelled the indexing of {name}"));
             }
             (Lane::FileAction(dataset), Ok(Payload::FileActionPlanned(preview))) => {
-                let review = DuplicateReview::take(&mut self.overlays, dataset);
-                file_actions::planned(self, dataset, preview, review);
+                DuplicateReview::action_planned(self, dataset, preview);
             }
             (Lane::FileAction(dataset), Ok(Payload::UndoPlanned(action))) => {
                 file_actions::undo_planned(self, dataset, action);

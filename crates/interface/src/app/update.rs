@@ -2,6 +2,7 @@
 //! after every event.
 
 use tessera_config::input::KeyContext;
+use tessera_model::FailureKind;
 
 use crate::app::prelude::*;
 use crate::{
@@ -145,8 +146,13 @@ impl App {
         [inner, KeyContext::Everywhere]
     }
 
-    /// Handles a response. A success removes the reports of earlier failures of the same action.
+    /// Handles a response. If the service cannot be reached, loading the datasets shows at once whether it is down. A
+    /// success removes the reports of earlier failures of the same action.
     fn follow_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
+        let is_unreachable = |failure: &Failure| failure.kind == FailureKind::Unreachable;
+        if result.as_ref().is_err_and(is_unreachable) && self.outage().is_none() {
+            self.service_data.datasets.invalidate();
+        }
         let noted = Some(lane.clone()).filter(Lane::is_of_one_action);
         let (has_failed, count) = (result.is_err(), self.outbox.notifications.pushed());
         self.handle_response(lane, result);

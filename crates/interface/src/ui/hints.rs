@@ -114,7 +114,7 @@ fn tagging_hint(app: &App) -> Option<String> {
         (false, 0) => "tag:".to_owned(),
         (false, selected) => {
             let [selected, on_page] = [selected, on_page].map(|it| group_digits(it as u64));
-            format!("tag the {selected} selected ({on_page} on this page):")
+            format!("tag {selected} selected ({on_page} here):")
         }
     };
     let tags = (0..9).map_while(|key| tag_of_key(app, key));

@@ -12,7 +12,7 @@ use ratatui::{
     widgets::{Clear, Widget},
 };
 use tessera_curation::{
-    FileAction,
+    FileAction, FileActionPreview,
     duplicates::{DuplicateGroup, KeepRule},
 };
 use tessera_model::{
@@ -185,13 +185,15 @@ impl DuplicateReview {
         }
     }
 
-    /// Takes the open review, to which the preview of its action goes back when the user cancels the action.
-    pub(in crate::app) fn take(
-        overlays: &mut Overlays,
+    /// Shows the preview of an action. If the action was planned in the open review, cancelling goes back there.
+    pub(in crate::app) fn action_planned(
+        app: &mut App,
         dataset: DatasetId,
-    ) -> Option<Box<dyn Dialog>> {
-        overlays.dialog::<Self>().filter(|it| it.dataset == dataset)?;
-        overlays.open.take()
+        preview: Box<FileActionPreview>,
+    ) {
+        let is_open = app.overlays.dialog::<Self>().is_some_and(|it| it.dataset == dataset);
+        let review = if is_open { app.overlays.open.take() } else { None };
+        file_actions::planned(app, dataset, preview, review);
     }
 
     fn selected_group(&self) -> Option<&ReviewGroup> {
@@ -702,7 +704,8 @@ impl DuplicateReview {
             let first = format!("   {decision}  {size:>10}  ");
             let room = usize::from(list.width).saturating_sub(display_width(&first) + 1);
             let [marks, path] = marks_and_path(&image.image.marks(), image.path().as_str(), room);
-            ctx.put(list, row, &[(first, style), (marks, theme.moving), (path, theme.text)]);
+            let marks_style = if self.found.goes(image) { theme.moving } else { theme.dim };
+            ctx.put(list, row, &[(first, style), (marks, marks_style), (path, theme.text)]);
         }
     }
 }
@@ -715,8 +718,11 @@ const WAYS_ON: [(&str, &str); 4] = [
     ("e", "export the rest: every image of the dataset that does not go"),
 ];
 
-const NOTES: [&str; 2] =
-    [" Nothing has changed yet.", " Each action shows a preview, and can be undone."];
+const NOTES: [&str; 3] = [
+    " Nothing has changed yet.",
+    " Each action shows a preview, and can be undone.",
+    " The marks, caption and labels of a file are before its path.",
+];
 
 fn decision_text(theme: &Theme, goes: bool) -> (&'static str, Style) {
     if goes { ("goes", theme.moving) } else { ("keep", theme.success) }
