@@ -170,9 +170,7 @@ impl GlobalOptions {
             }
             let dataset = self.dataset_argument.as_ref().or(self.dataset.as_ref());
             if let Some(second) = dataset.filter(|it| is_path(it) && is_source(it)) {
-                return usage(&format!(
-                    "the folder is given twice, as {folder} and as {second}; give it once"
-                ));
+                return usage(&format!("{folder} and {second} are two folders; give only one"));
             }
         }
         if self.base_url.is_some() && self.kind.is_none() {
