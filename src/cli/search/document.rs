@@ -14,14 +14,17 @@ use tessera_wire::{
 };
 
 use crate::cli::prelude::*;
-use crate::cli::{
-    TerminalInfo,
-    image::{DrawOptions, NamedPicture, draw_pictures, terminal_info},
-    search::{
-        found_media::FoundMedia,
-        pages::{PageCursor, PageState},
-        request::DisplayOptions,
+use crate::{
+    cli::{
+        TerminalInfo,
+        image::{DrawOptions, NamedPicture, draw_pictures, terminal_info},
+        search::{
+            found_media::FoundMedia,
+            pages::{PageCursor, PageState},
+            request::DisplayOptions,
+        },
     },
+    subprocess::is_called_by_assistant,
 };
 
 /// The number of columns for clusters and previews without frames. The columns of frames come after
@@ -285,6 +288,8 @@ impl SearchResults {
                 "stopped after {fetched} pages; continue with --page {}",
                 first_page.saturating_add(fetched)
             )),
+            // The server of an assistant has its own limit, and says how to get more.
+            (None, PageState::LimitReached) if is_called_by_assistant() => {}
             (None, PageState::LimitReached) => {
                 let option = if has_limit { "raise --limit" } else { "use --all" };
                 messages.warn(format!("{found} shown; more may exist ({option})"));
