@@ -346,7 +346,11 @@ pub(super) fn add_known_remedy(endpoint: Endpoint, failure: Failure) -> Failure 
     let message = failure.detail.as_ref().map(|detail| detail.as_str().to_lowercase());
     let message = message.unwrap_or_default();
     match failure.status.and_then(|status| known_error(status, &message)) {
-        Some((code, remedy)) => Failure { code: Some(code), ..failure.with_remedy(remedy) },
+        Some((code, remedy)) => {
+            // Other errors with this status may have had an effect, or end by themselves.
+            let kind = if code == "disk_full" { FailureKind::Local } else { failure.kind };
+            Failure { kind, code: Some(code), ..failure.with_remedy(remedy) }
+        }
         // A 403 has two meanings, and the message may not distinguish them.
         None if failure.status == Some(403) && endpoint.adds_media() => failure.with_remedy(
             "Either adding media is disabled, or you have no write access to the dataset",

@@ -63,6 +63,9 @@ pub struct DeploymentSettings {
     pub injected_failures: BTreeSet<InjectedFailure>,
 }
 
+/// Disk space that exports without images never use, in bytes.
+const METADATA_RESERVE: u64 = 64 << 20;
+
 impl Default for DeploymentSettings {
     fn default() -> Self {
         Self {
@@ -99,6 +102,15 @@ impl DeploymentSettings {
         let is_complete =
             |ffmpeg: &PathBuf| ffmpeg.is_file() && ffmpeg.with_file_name("ffprobe").is_file();
         Self { ffmpeg: ffmpeg.find(is_complete), ..Self::default() }
+    }
+
+    /// Returns the quota of an export. Metadata is small, so it may use more of a disk that is nearly full.
+    pub(crate) fn disk_of_exports(&self, include_images: bool) -> DiskQuota {
+        if include_images {
+            self.disk.clone()
+        } else {
+            self.disk.with_reserve_up_to(METADATA_RESERVE)
+        }
     }
 }
 
