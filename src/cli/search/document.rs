@@ -55,6 +55,14 @@ impl RowFormat {
         }
     }
 
+    /// Returns the schema of the documents with these rows.
+    pub fn schema(self) -> &'static str {
+        match self {
+            Self::Clusters | Self::Raw => "tessera.clusters/1",
+            Self::Media => "tessera.previews/1",
+        }
+    }
+
     pub fn rows_document(self, rows: Vec<Value>) -> Document {
         self.document(json!({}), rows)
     }
@@ -92,12 +100,9 @@ impl RowFormat {
             let preview = row.pointer("/previews/0").unwrap_or(row);
             preview["frame_timestamp"].is_number()
         });
-        let (schema, list) = match self {
-            Self::Clusters | Self::Raw => ("tessera.clusters/1", "clusters"),
-            Self::Media => ("tessera.previews/1", "previews"),
-        };
+        let list = if self == Self::Media { "previews" } else { "clusters" };
         fields[list] = Value::Array(rows);
-        let document = Document::new(schema, fields);
+        let document = Document::new(self.schema(), fields);
         if has_frames { document } else { document.with_first_columns(COLUMNS_WITHOUT_FRAMES) }
     }
 
