@@ -357,7 +357,7 @@ impl HeadlessCommand {
     fn changed_schema(&self) -> Option<&'static str> {
         Some(match self {
             Self::Auth(AuthCommand::Import(_)) => "tessera.key_pair/1",
-            Self::Auth(AuthCommand::Status { .. }) => "tessera.login/1",
+            Self::Auth(AuthCommand::Status) => "tessera.login/1",
             Self::Auth(AuthCommand::Logout) | Self::Profile(ProfileCommand::Remove { .. }) => {
                 "tessera.logout/1"
             }

@@ -315,9 +315,9 @@ impl Server {
     /// Runs a command and answers with its document, unless the call is cancelled.
     fn call(&self, id: &Value, arguments: &[String], window: Window) {
         let key = id.to_string();
-        let output = self.run(&key, arguments);
-        let result = output.map(|output| call_result(&output, window)).unwrap_or_else(
+        let result = self.run(&key, arguments).map_or_else(
             |error| json!({ "content": [text_content(&error.to_string())], "isError": true }),
+            |output| call_result(&output, window),
         );
         if self.running().remove(&key).is_some() {
             // If the assistant is gone, the end of standard input will end this server.
