@@ -9,7 +9,7 @@ use std::{
 };
 
 use encoding_rs::{Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
-use roxmltree::{Document, Error, ParsingOptions};
+use roxmltree::{Document, Error, Node, ParsingOptions};
 use serde::{
     Deserialize, Deserializer,
     de::{SeqAccess, Visitor, value::MapDeserializer},
@@ -39,11 +39,12 @@ pub(crate) fn parse_string(value: &RawValue) -> Option<String> {
     serde_json::from_str(value.get()).ok()
 }
 
-/// Parses a name, which may be a number. A whole number keeps all of its digits.
+/// Parses a name, which may be a number or `true` and `false`. A whole number keeps all of its digits.
 pub(crate) fn parse_name(value: &RawValue) -> Option<String> {
     parse_string(value).or_else(|| {
-        if let Some(number) = whole_number(value.get()) {
-            return Some(number.to_owned());
+        let is_flag = matches!(value.get(), "true" | "false");
+        if let Some(word) = whole_number(value.get()).or(is_flag.then(|| value.get())) {
+            return Some(word.to_owned());
         }
         let number: f64 = serde_json::from_str(value.get()).ok()?;
         Some(number.to_string())
@@ -87,12 +88,6 @@ pub(crate) fn whole(number: f64) -> Option<u64> {
 pub(crate) fn parse_numbers(value: &RawValue) -> Option<Vec<f64>> {
     let numbers: Vec<&RawValue> = serde_json::from_str(value.get()).ok()?;
     numbers.into_iter().map(parse_number).collect()
-}
-
-/// Parses a box `[x, y, width, height]`, which may start at any corner. Returns `None` if `value` is anything else.
-pub(crate) fn parse_box(value: &RawValue) -> Option<[f64; 4]> {
-    let [x, y, width, height] = parse_numbers(value)?.try_into().ok()?;
-    Some([x + width.min(0.0), y + height.min(0.0), width.abs(), height.abs()])
 }
 
 /// Replaces what Python writes although it is not JSON: the numbers `NaN` and `Infinity` by `null`, and half of a
@@ -210,6 +205,13 @@ pub(crate) fn parse_xml(text: &str, limits: XmlLimits) -> Result<Document<'_>, S
         Error::DtdDetected => "it declares entities, which are not supported".to_owned(),
         cause => format!("line {}: invalid XML", lines_before + cause.pos().row as usize),
     })
+}
+
+/// Returns the text in an element. Comments and processing instructions divide it into several nodes.
+pub(crate) fn text_of(element: Node<'_, '_>) -> Option<String> {
+    let texts: Vec<&str> =
+        element.children().filter(Node::is_text).filter_map(|it| it.text()).collect();
+    (!texts.is_empty()).then(|| texts.concat())
 }
 
 // Converts text files to UTF-8, whatever program wrote them: spreadsheets, editors, and annotation tools.
@@ -335,6 +337,8 @@ fn guess(bytes: &[u8]) -> &'static Encoding {
 /// Returns the encoding of a name, which may be the name of a code page of Windows.
 fn encoding_of(label: &str) -> Option<&'static Encoding> {
     let code_page = match label.to_ascii_lowercase().trim_start_matches(['c', 'p', 'm', 's']) {
+        // Programs declare ASCII and write UTF-8 or Windows-1252.
+        "us-ascii" | "ascii" => "utf-8",
         "932" => "shift_jis",
         "936" => "gbk",
         "949" => "euc-kr",
@@ -439,6 +443,8 @@ mod tests {
         assert_eq!(xml("UTF-8", b"Schl\xFCssel"), "Schlüssel");
         assert_eq!(xml("none such", "Schlüssel".as_bytes()), "Schlüssel");
         assert_eq!(xml("cp932", b"\x8C\xAE"), "鍵");
+        assert_eq!(xml("us-ascii", "Schlüssel".as_bytes()), "Schlüssel");
+        assert_eq!(xml("US-ASCII", b"Schl\xFCssel"), "Schlüssel");
     }
 
     #[test]

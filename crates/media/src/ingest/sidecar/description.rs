@@ -16,6 +16,8 @@ const MAX_NAMES: usize = 256;
 /// Why a shape is not an object.
 pub(super) const POINT_OR_LINE: &str =
     "a point or line marks no part of the picture, so it is not read";
+/// The label of objects that have boxes and no names, such as the faces of a dataset of faces.
+pub(super) const UNNAMED: &str = "object";
 /// Boxes in pixels that differ by less are the same.
 const MAX_ROUNDING: f64 = 0.01;
 /// Maximum number of objects per media item.
@@ -166,10 +168,7 @@ impl MediaDescription {
         bounding_box: BoundingBox,
         annotation: Annotation,
     ) -> Result<(), &'static str> {
-        let (annotation, end) = match annotation.check() {
-            Ok(annotation) => (annotation, Ok(())),
-            Err(why) => (Annotation::default(), Err(why)),
-        };
+        let (annotation, end) = annotation.checked();
         if self.objects.len() >= MAX_OBJECTS {
             return Err(TOO_MANY_OBJECTS);
         }

@@ -6,6 +6,7 @@
 //! file, and nothing outside the folder is opened.
 
 mod annotation_files;
+mod box_columns;
 mod class_names;
 mod coco;
 mod csv_table;

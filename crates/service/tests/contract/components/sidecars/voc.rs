@@ -34,6 +34,16 @@ fn voc_files_are_next_to_the_image_or_in_a_parallel_folder() {
 }
 
 #[test]
+fn comments_do_not_cut_texts() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    let object = "<object><name><!--a-->do<!--b-->g<?c d?></name><bndbox><xmin><?a?>1</xmin>\
+        <ymin>2</ymin><xmax>1<!--c-->10</xmax><ymax>10<![CDATA[0]]></ymax></bndbox></object>";
+    folder.write("1.xml", format!("<annotation>{object}</annotation>"));
+    assert_eq!(folder.descriptions(), [describe("1.jpg", "", "", "", "dog")]);
+    assert_eq!(rounded(&folder.boxes("1.jpg")[0]), [1.0, 2.0, 109.0, 98.0]);
+}
+
+#[test]
 fn invalid_xml_is_reported() {
     let folder = TestFolder::with_media(&["1.jpg"]);
     let laughs: Vec<_> = (1..30)
