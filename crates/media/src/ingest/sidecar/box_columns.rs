@@ -162,7 +162,7 @@ pub(super) fn parse_box(value: &RawValue) -> Option<[f64; 4]> {
     sides_around(&BoxColumns::find(&names)?.corners(number)?)
 }
 
-/// Parses a box such as `[10, 20, 30, 40]`, `(10, 20, 30, 40)`, or `[10 20 30 40]` of NumPy.
+/// Parses a box such as `[10, 20, 30, 40]`, `(10, 20, 30, 40)`, or `[10 20 30 40]` of `NumPy`.
 pub(super) fn parse_box_text(text: &str) -> Option<[f64; 4]> {
     let text = text.trim().trim_start_matches(['[', '(']).trim_end_matches([']', ')']);
     let parts: Vec<&str> = if text.contains(',') {

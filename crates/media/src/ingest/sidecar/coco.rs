@@ -550,7 +550,10 @@ impl Segmentation {
         match self {
             Self::Mask([height, _], runs) => around_runs((*height).into(), runs),
             Self::Polygons(polygons) => {
-                let outlines = polygons.iter().filter(|polygon| Annotation::is_outline(polygon));
+                // Two points are no outline, but still a box, if there is nothing else.
+                let has_outline = polygons.iter().any(|polygon| Annotation::is_outline(polygon));
+                let is_used = |it: &&Vec<f64>| !has_outline || Annotation::is_outline(it);
+                let outlines = polygons.iter().filter(is_used);
                 let points = outlines.flat_map(|polygon| polygon.as_chunks().0);
                 BoundingBox::around(&points.copied().collect::<Vec<_>>())
             }
