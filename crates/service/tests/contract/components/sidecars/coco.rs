@@ -173,12 +173,13 @@ fn a_malformed_polygon_and_a_mask_of_another_size_are_left_out() {
     let square = "[10, 20, 110, 20, 110, 100, 10, 100]";
     let wrong_polygon = "annotation 1: one of its polygons is not a list of at least three points";
     let wrong_mask = "annotation 1: its mask has another size than its image";
-    for (segmentation, objects, why) in [
-        (format!("[{square}, [300, 230]]"), 1, Some(wrong_polygon)),
-        ("[[[10, 20], [110, 20], [110, 100], [10, 100]]]".to_owned(), 1, None),
-        ("[[10, 20], [110, 20], [110, 100], [10, 100]]".to_owned(), 1, None),
-        (r#"{"size": [120, 160], "counts": [610, 40, 18550]}"#.to_owned(), 0, Some(wrong_mask)),
-        (r#"{"size": [320, 240], "counts": [610, 40, 76150]}"#.to_owned(), 0, Some(wrong_mask)),
+    for (segmentation, objects, outlines, why) in [
+        (format!("[{square}, [300, 230]]"), 1, 1, Some(wrong_polygon)),
+        ("[[[10, 20], [110, 20], [110, 100], [10, 100]]]".to_owned(), 1, 1, None),
+        ("[[10, 20], [110, 20], [110, 100], [10, 100]]".to_owned(), 1, 1, None),
+        ("[[10, 20, 110, 100]]".to_owned(), 1, 0, Some(wrong_polygon)),
+        (r#"{"size": [120, 160], "counts": [610, 40, 18550]}"#.to_owned(), 0, 0, Some(wrong_mask)),
+        (r#"{"size": [320, 240], "counts": [610, 40, 76150]}"#.to_owned(), 0, 0, Some(wrong_mask)),
     ] {
         let folder = TestFolder::with_media(&["1.jpg"]);
         let file = format!(
@@ -194,7 +195,7 @@ fn a_malformed_polygon_and_a_mask_of_another_size_are_left_out() {
         for object in found {
             assert_eq!(object.bounding_box, pixels(10.0, 20.0, 100.0, 80.0), "{segmentation}");
             let square: Vec<f64> = serde_json::from_str(square).unwrap();
-            assert_eq!(object.annotation.polygons, [square], "{segmentation}");
+            assert_eq!(object.annotation.polygons, vec![square; outlines], "{segmentation}");
         }
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tessera_media::ingest::sidecar::BoundingBox;
 
-use super::{TestFolder, describe, rounded};
+use super::{TestFolder, describe, pixels, rounded};
 
 const GOOD: &str = "\u{feff}<?xml version=\"1.0\" encoding=\"utf-8\"?>\r\n\
     <annotation verified=\"yes\">\r\n <filename>other.jpg</filename>\r\n\
@@ -40,7 +40,7 @@ fn comments_do_not_cut_texts() {
         <ymin>2</ymin><xmax>1<!--c-->10</xmax><ymax>10<![CDATA[0]]></ymax></bndbox></object>";
     folder.write("1.xml", format!("<annotation>{object}</annotation>"));
     assert_eq!(folder.descriptions(), [describe("1.jpg", "", "", "", "dog")]);
-    assert_eq!(rounded(&folder.boxes("1.jpg")[0]), [1.0, 2.0, 109.0, 98.0]);
+    assert_eq!(folder.boxes("1.jpg"), [pixels(1.0, 2.0, 109.0, 98.0)]);
 }
 
 #[test]
