@@ -22,7 +22,6 @@ use crate::credentials::LOGIN_VARIABLES;
 pub(crate) const PARENT_VARIABLE: &str = "TESSERA_PARENT";
 
 /// Whether `tessera mcp` runs this command.
-#[cfg(feature = "local")]
 pub(crate) fn is_called_by_assistant() -> bool {
     env::var_os(PARENT_VARIABLE).is_some()
 }

@@ -91,8 +91,8 @@ check_container() {
     ! inside ${health//8080/$port} >/dev/null 2>&1 || fail 'a container without a service is healthy'
 }
 
-# Builds the image with a container engine, and runs it. Everything that the engine stores is in a folder of its own. The
-# container needs no network, because the check of health runs inside.
+# Builds the image with a container engine, and runs it. Everything that the engine stores is in a folder of its own.
+# Clients reach the service from another address than the check of health, which runs inside.
 check_image() {
     local root=$1 context=$1/context runtime=() container
     mkdir -p "$context" "$root/photos"
@@ -108,13 +108,15 @@ check_image() {
         | engine import - "$(sed -n 's/^FROM \(.*\) AS files$/\1/p' "$files/Containerfile")" >&2
     engine build --pull=never --network none --format docker --tag tessera "$context" >&2
     # The engine would otherwise raise the limits of the container, which a system with limits of its own refuses.
-    container=$(engine run --detach --network none --ulimit nofile=1024:1024 --ulimit nproc=1024:1024 --volume "$root/photos:/photos:ro" tessera)
+    container=$(engine run --detach --publish 127.0.0.1::8080 --ulimit nofile=1024:1024 --ulimit nproc=1024:1024 --volume "$root/photos:/photos:ro" tessera)
     # The engine runs the check of health itself only with systemd.
     for _ in $(seq 50); do
         ! engine healthcheck run "$container" >/dev/null 2>&1 || break
         sleep 0.2
     done
     engine healthcheck run "$container" >/dev/null || fail 'the container of the image is not healthy'
+    python3 -c 'import sys, urllib.request; urllib.request.urlopen(sys.argv[1])' \
+        "http://$(engine port "$container" 8080/tcp)/api/v1/openapi.json" || fail 'the published port of the image is refused'
     engine logs "$container" 2>&1 | grep -q '"display_name":"photos"' || fail 'the image does not serve its folder'
     [ "$(engine inspect --format '{{.Config.User}}' "$container")" = 10001:10001 ] || fail 'the image runs as root'
     engine stop --time 20 "$container" >/dev/null

@@ -151,7 +151,7 @@ fn dialog(app: &App, overlay: &dyn Dialog) -> Reading {
         pictures::map(map)
     } else if let Some(picker) = app.dialog::<RegionPicker>() {
         pictures::region(picker)
-    } else if let Some(review) = app.dialog::<DuplicateReview>().filter(|it| it.lists_groups()) {
+    } else if let Some(review) = app.dialog::<DuplicateReview>().filter(|it| it.lists_groups(app)) {
         let groups = review.found.groups.iter();
         let groups = groups.map(|group| sentences::duplicates(&review.found, group)).collect();
         let message = Some(review.message.clone()).filter(|text| !text.is_empty());

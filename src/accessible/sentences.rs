@@ -160,7 +160,7 @@ fn marks(app: &App, cluster: &Cluster, picture: Option<&Preview>) -> Option<Stri
     (!marks.is_empty()).then(|| marks.join(", "))
 }
 
-/// Describes a job. Times are left out, because each of them would be a change.
+/// Describes a job. Times are omitted, because each of them would be a change.
 pub(super) fn job(app: &App, job: &Job) -> String {
     let state = if app.login().waits_for_login(job) { ", needs login" } else { "" };
     format!("{}{state}, {}", announcements::job_text(job), rows::summary(app.login(), job))

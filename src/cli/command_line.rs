@@ -351,6 +351,7 @@ impl CliCommand {
             Self::Config(ConfigCommand::Set { .. } | ConfigCommand::Unset { .. }) => {
                 Some("tessera.setting/1")
             }
+            Self::Config(ConfigCommand::Edit) => Some("tessera.settings_check/1"),
             Self::Store(StoreCommand::Init { .. }) => Some("tessera.store/1"),
             Self::Store(StoreCommand::Revoke { .. }) => Some("tessera.service_login/1"),
             Self::Model(
@@ -377,9 +378,11 @@ impl HeadlessCommand {
     fn changed_schema(&self) -> Option<&'static str> {
         Some(match self {
             Self::Auth(AuthCommand::Import(_)) => "tessera.key_pair/1",
+            Self::Auth(AuthCommand::Status) => "tessera.login/1",
             Self::Auth(AuthCommand::Logout) | Self::Profile(ProfileCommand::Remove { .. }) => {
                 "tessera.logout/1"
             }
+            Self::Check(_) => "tessera.checks/1",
             Self::Dataset(command) => return command.changed_schema(),
             Self::Duplicates(options) if options.acts() => "tessera.file_actions/1",
             Self::Export(ExportCommand::Start(_) | ExportCommand::Download { .. }) => {
@@ -396,12 +399,14 @@ impl HeadlessCommand {
                 "tessera.views/1"
             }
             Self::Reindex(_) => "tessera.reindex/1",
+            Self::Report(_) => "tessera.report/1",
             Self::Selection(
                 SelectionCommand::Add(_)
                 | SelectionCommand::Remove(_)
                 | SelectionCommand::Exclude(_)
                 | SelectionCommand::Clear(_)
-                | SelectionCommand::Import { .. },
+                | SelectionCommand::Import { .. }
+                | SelectionCommand::Export { .. },
             ) => "tessera.selection/1",
             Self::Tag(TagCommand::List(_)) => return None,
             Self::Tag(_) => "tessera.tag_change/1",

@@ -73,6 +73,8 @@ pub fn print_candidates() -> CliResult<bool> {
     let folder = env::current_dir().ok();
     let completed = if shell.name() == BASH {
         write_for_bash(&mut command, words, folder.as_deref(), &mut printed)
+    } else if shell.name() == FISH {
+        write_for_fish(&mut command, words, folder.as_deref(), &mut printed)
     } else {
         shell.write_complete(&mut command, words, folder.as_deref(), &mut printed)
     };
@@ -81,6 +83,7 @@ pub fn print_candidates() -> CliResult<bool> {
 }
 
 const BASH: &str = "bash";
+const FISH: &str = "fish";
 /// Set by the script of bash: the position of the typed word, the first character of the part that bash replaces, and
 /// what is typed before that part.
 const INDEX_VARIABLE: &str = "_CLAP_COMPLETE_INDEX";
@@ -93,7 +96,7 @@ const BASH_SEPARATOR: char = '\u{b}';
 fn plain_words(shell: &str, typed: Vec<OsString>) -> Vec<OsString> {
     let first = match shell {
         BASH | "zsh" => 0,
-        "fish" => typed.len().saturating_sub(1),
+        FISH => typed.len().saturating_sub(1),
         _ => typed.len(),
     };
     let plain = |(position, word): (usize, OsString)| match word.to_str() {
@@ -119,6 +122,25 @@ fn write_for_bash(
         let Some(word) = word.strip_prefix(&prefix) else { continue };
         if is_printable(word) {
             write!(out, "{}{BASH_SEPARATOR}", quote.quote(word))?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes the candidates for fish, each on a line with its description. A name with a line break is omitted, because
+/// fish would offer each of its lines.
+fn write_for_fish(
+    command: &mut Command,
+    words: Vec<OsString>,
+    folder: Option<&Path>,
+    out: &mut Vec<u8>,
+) -> io::Result<()> {
+    let index = words.len().saturating_sub(1);
+    for candidate in complete(command, words, index, folder)? {
+        let word = candidate.get_value().to_string_lossy();
+        if is_printable(&word) {
+            let help = candidate.get_help().map(ToString::to_string).unwrap_or_default();
+            writeln!(out, "{word}\t{}", help.lines().next().unwrap_or_default())?;
         }
     }
     Ok(())
@@ -190,7 +212,7 @@ fn is_insertable(word: &str) -> bool {
 }
 
 /// The shells whose completions are quoted, by the shell or by [`write_for_bash`].
-const QUOTING_SHELLS: [&str; 3] = [BASH, "zsh", "fish"];
+const QUOTING_SHELLS: [&str; 3] = [BASH, "zsh", FISH];
 
 /// Whether a quoted word is not an option, and safe on a terminal.
 fn is_quotable(word: &str) -> bool {

@@ -233,6 +233,11 @@ impl Connection<'_> {
         self.local.is_some()
     }
 
+    /// Whether a command waits for the task that it has started. `wait` is its option.
+    pub(super) fn waits(&self, wait: bool) -> bool {
+        wait || self.is_local()
+    }
+
     /// Warns if pictures of a local dataset have no imported embedding, for example because they are new.
     pub(super) async fn warn_about_missing_embeddings(&self, dataset: DatasetId) {
         if !self.is_local() {

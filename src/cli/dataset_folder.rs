@@ -17,7 +17,7 @@ use tessera_config::{Settings, expand_home};
 use super::{
     GlobalOptions,
     deployment::select_target,
-    values::{is_path, is_source},
+    values::{is_path, is_same_source, is_source},
 };
 
 /// The arguments that name a dataset. A command has at most one of them.
@@ -37,7 +37,8 @@ pub(super) fn accepting_paths(command: Command) -> Command {
     command.mut_args(accept).mut_subcommands(accepting_paths)
 }
 
-/// Returns the matches of the arguments with `--folder` in the place of a dataset argument, if that is a folder.
+/// Returns the matches of the arguments with `--folder` in the place of a dataset argument, if that is a folder. A
+/// `--folder` that is given already stays, because it refers to the same folder.
 pub(super) fn with_folder_option(
     matches: ArgMatches,
     arguments: &[OsString],
@@ -48,12 +49,13 @@ pub(super) fn with_folder_option(
     };
     let mut option = OsString::from("--folder=");
     option.push(&given);
+    let option = folder_option(&matches).is_none().then_some(option);
     // The word may also be the value of an option. The dataset is the occurrence without which no dataset is given.
     let positions = (1..arguments.len()).rev().filter(|at| arguments[*at] == *given);
     let without = |position: usize| {
         let mut words = arguments.to_vec();
         words.remove(position);
-        words.insert(1, option.clone());
+        words.splice(1..1, option.clone());
         let matches = parse(words).ok()?;
         dataset_argument(&matches).is_none().then_some(matches)
     };
@@ -89,10 +91,13 @@ fn raw_value(matches: &ArgMatches, id: &str) -> Option<OsString> {
     matches.try_get_raw(id).ok().flatten()?.next().map(OsString::from)
 }
 
+fn folder_option(matches: &ArgMatches) -> Option<&PathBuf> {
+    matches.get_one("global_folder")
+}
+
 fn is_folder(word: &OsStr, matches: &ArgMatches) -> bool {
-    let has_option = matches.value_source("global_folder").is_some();
-    if has_option {
-        return false;
+    if let Some(folder) = folder_option(matches) {
+        return is_same_source(word.as_ref(), folder);
     }
     let exists = is_source(word);
     // Without a deployment, a path can only be a folder, so the error is about the missing folder.

@@ -2,13 +2,18 @@
 //! command line.
 
 use std::{
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use clap::{
-    Arg, ArgMatches, Args, ColorChoice, ValueEnum, builder::BoolishValueParser, parser::ValueSource,
+    Arg, ArgMatches, Args, ColorChoice, Command, ValueEnum,
+    builder::{
+        BoolishValueParser, EnumValueParser, PathBufValueParser, PossibleValue, StringValueParser,
+        TypedValueParser,
+    },
+    parser::ValueSource,
 };
 use tessera_client::Trace;
 use tessera_config::{
@@ -22,15 +27,50 @@ use crate::cli::{
     values::{absolute_path, is_path, is_source},
 };
 
+/// Parses an option. The value of its variable is read without the white space around it, because a variable that was
+/// read from a file often ends with a line break.
+#[derive(Clone)]
+struct TrimmedVariable<P>(P);
+
+impl<P: TypedValueParser> TypedValueParser for TrimmedVariable<P> {
+    type Value = P::Value;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        argument: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<P::Value, clap::Error> {
+        self.0.parse_ref(command, argument, value)
+    }
+
+    fn parse_ref_(
+        &self,
+        command: &Command,
+        argument: Option<&Arg>,
+        value: &OsStr,
+        source: ValueSource,
+    ) -> Result<P::Value, clap::Error> {
+        let text = value.to_str().filter(|_| source == ValueSource::EnvVariable);
+        self.0.parse_ref(command, argument, text.map_or(value, |text| OsStr::new(text.trim())))
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        self.0.possible_values()
+    }
+}
+
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Options of every command")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that is independent")]
 pub struct GlobalOptions {
     /// Profile of the user's settings file.
-    #[arg(long, short, global = true, env = "TESSERA_PROFILE", value_name = "NAME")]
+    #[arg(long, short, global = true, env = "TESSERA_PROFILE", value_name = "NAME",
+          value_parser = TrimmedVariable(StringValueParser::new()))]
     pub profile: Option<String>,
     /// Address of the service, for example `https://media.example`; instead of a profile.
-    #[arg(long, global = true, env = "TESSERA_BASE_URL", value_name = "URL")]
+    #[arg(long, global = true, env = "TESSERA_BASE_URL", value_name = "URL",
+          value_parser = TrimmedVariable(StringValueParser::new()))]
     pub base_url: Option<String>,
     /// Folder of images; instead of a profile.
     // The ID differs from that of the positional `folder` of some commands.
@@ -38,10 +78,12 @@ pub struct GlobalOptions {
     pub folder: Option<PathBuf>,
     /// hosted (with login), onprem (without login) or local (a folder): kind of --base-url, or of a
     /// new profile.
-    #[arg(long, global = true, env = "TESSERA_KIND")]
+    #[arg(long, global = true, env = "TESSERA_KIND",
+          value_parser = TrimmedVariable(EnumValueParser::<DeploymentKind>::new()))]
     pub kind: Option<DeploymentKind>,
     /// Address of the pipeline that adds media at an on-premises deployment.
-    #[arg(long, global = true, env = "TESSERA_PIPELINE_URL", value_name = "URL")]
+    #[arg(long, global = true, env = "TESSERA_PIPELINE_URL", value_name = "URL",
+          value_parser = TrimmedVariable(StringValueParser::new()))]
     pub pipeline_url: Option<String>,
     /// The prefix of every path of the service, if it is not `/api/v1`; `/` for none.
     #[arg(long, global = true, value_name = "PATH")]
@@ -61,17 +103,20 @@ pub struct GlobalOptions {
         short = 'd',
         global = true,
         env = "TESSERA_DATASET",
-        value_name = "ID|NAME"
+        value_name = "ID|NAME",
+        value_parser = TrimmedVariable(StringValueParser::new())
     )]
     pub dataset: Option<String>,
     /// The dataset argument of the command, which is not a folder.
     #[arg(skip)]
     pub dataset_argument: Option<String>,
     /// Reject every change, and do not offer any in the interface.
-    #[arg(long, global = true, env = "TESSERA_READ_ONLY", value_parser = BoolishValueParser::new())]
+    #[arg(long, global = true, env = "TESSERA_READ_ONLY",
+          value_parser = TrimmedVariable(BoolishValueParser::new()))]
     pub read_only: bool,
     /// Use this settings file instead of the user's.
-    #[arg(long, global = true, env = "TESSERA_CONFIG", value_name = "FILE")]
+    #[arg(long, global = true, env = "TESSERA_CONFIG", value_name = "FILE",
+          value_parser = TrimmedVariable(PathBufValueParser::new()))]
     pub config: Option<PathBuf>,
     /// Whether the command creates the settings file, so that a named one need not exist.
     #[arg(skip)]
@@ -175,9 +220,7 @@ impl GlobalOptions {
             }
             let dataset = self.dataset_argument.as_ref().or(self.dataset.as_ref());
             if let Some(second) = dataset.filter(|it| is_path(it) && is_source(it)) {
-                return usage(&format!(
-                    "the folder is given twice, as {folder} and as {second}; give it once"
-                ));
+                return usage(&format!("{folder} and {second} are two folders; give only one"));
             }
         }
         if self.base_url.is_some() && self.kind.is_none() {

@@ -1,16 +1,22 @@
 //! Records the jobs of the command line. A job is saved before its request is sent and after each change of its state,
 //! so that a crash leaves a trace, and the interface can take the job over.
 
-use std::sync::{MutexGuard, PoisonError};
+use std::{
+    mem,
+    sync::{MutexGuard, PoisonError},
+};
 
 use tessera_interface::job::{Job, JobDataset, JobId, JobState};
 use tessera_model::{
-    Archive, ExportTask, ExportTaskId, FailureKind, JobKind, JobRecord, SavedJobState, StateKey,
-    StateValue, job, polling::PollTarget, task_tracker::TaskTracker,
+    Archive, ExportState, ExportTask, ExportTaskId, FailureKind, JobKind, JobRecord, SavedJobState,
+    StateKey, StateValue, job, polling::PollTarget, task_tracker::TaskTracker,
 };
 
 use crate::cli::prelude::*;
 use crate::cli::{polling::Poller, values::timestamp_now};
+
+/// Shown for a completed export, whose link a service may provide minutes later.
+pub(super) const WAITING_FOR_LINK: &str = "waiting for the download link of the export";
 
 pub struct JobRecorder<'a> {
     connection: &'a Connection<'a>,
@@ -169,6 +175,7 @@ impl Connection<'_> {
             return Err(CliError::failed("the service has not accepted the job yet"));
         };
         let mut last = String::new();
+        let mut reports_link = true;
         loop {
             let request = self.client.export_status(job.dataset, task);
             let response = poller.within_limit(request).await?;
@@ -197,6 +204,9 @@ impl Connection<'_> {
                         return Err(failure.clone().into());
                     }
                     _ if !job.is_active() => return Ok(export),
+                    _ if export.state == ExportState::Completed && mem::take(&mut reports_link) => {
+                        self.context.messages.info(WAITING_FOR_LINK);
+                    }
                     _ => {}
                 }
             }

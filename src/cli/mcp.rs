@@ -37,7 +37,7 @@ struct Tool {
 }
 
 const FOUND: &[&str] =
-    &["entity", "granularity", "labels", "tags", "vql", "sort", "reverse", "page", "limit", "flat"];
+    &["entity", "granularity", "labels", "tags", "vql", "sort", "reverse", "flat"];
 const ITEMS: &[&str] = &["media", "cluster", "entity"];
 const LIMITS: &[&str] = &[
     "max_duplicates",
@@ -71,6 +71,7 @@ const TOOLS: &[Tool] = &[
     reading("selection show", &[&["of", "name"]]),
     reading("export list", &[&["dataset"]]),
     reading("export status", &[&["dataset", "id"]]),
+    reading("export watch", &[&["dataset", "id"]]),
     reading("jobs list", &[&["all", "running"]]),
     changing("selection add", &[&["of", "name"], ITEMS]),
     changing("dataset split", &[&["shares", "source", "names", "by", "seed", "force"]]),
@@ -222,11 +223,11 @@ impl Server {
                         format!("{MAX_CALLS} calls are running; wait until one has ended");
                     Err((TOO_MANY_CALLS, sentence))
                 }
-                Ok(arguments) => {
+                Ok((arguments, window)) => {
                     let server = Arc::clone(this);
                     this.running().insert(id.to_string(), None);
                     // Calls may take long, so the next message is read meanwhile.
-                    return Ok(Some(thread::spawn(move || server.call(&id, &arguments))));
+                    return Ok(Some(thread::spawn(move || server.call(&id, &arguments, window))));
                 }
                 Err(reason) => Err((INVALID_PARAMS, reason)),
             },
@@ -261,6 +262,7 @@ impl Server {
             let properties: Map<String, Value> = arguments
                 .iter()
                 .filter_map(|each| Some((each["name"].as_str()?.to_owned(), property(each))))
+                .chain(Window::properties())
                 .collect();
             let required = arguments.iter().filter(|each| each["required"] == true);
             let required: Vec<&Value> = required.map(|each| &each["name"]).collect();
@@ -279,8 +281,8 @@ impl Server {
         self.offered().map(tool).collect()
     }
 
-    /// Returns the arguments of the command that a call asks for.
-    fn command_of(&self, parameters: &Value) -> Result<Vec<String>, String> {
+    /// Returns the arguments of the command that a call asks for, and which entries its result has.
+    fn command_of(&self, parameters: &Value) -> Result<(Vec<String>, Window), String> {
         let name = parameters["name"].as_str().ok_or("a call needs the name of a tool")?;
         let tool = self.offered().find(|tool| tool.name() == name);
         let tool = tool.ok_or_else(|| {
@@ -291,26 +293,32 @@ impl Server {
                 format!("unknown tool {name}")
             }
         })?;
-        let empty = Map::new();
-        let given = match &parameters["arguments"] {
-            Value::Null => &empty,
-            Value::Object(given) => given,
+        let mut given = match &parameters["arguments"] {
+            Value::Null => Map::new(),
+            Value::Object(given) => given.clone(),
             _ => return Err("the arguments of a call are an object".to_owned()),
         };
-        let (_, arguments) = self.described(tool);
+        let window = Window::take_from(&mut given)?;
+        let (command, arguments) = self.described(tool);
         let is_known = |key: &&String| arguments.iter().any(|it| it["name"] == key.as_str());
         if let Some(unknown) = given.keys().find(|key| !is_known(key)) {
             return Err(format!("the tool {name} has no argument {unknown}"));
         }
         let words = tool.command.split(' ').map(ToOwned::to_owned);
-        Ok(words.chain(options_and_positionals(&arguments, given)?).collect())
+        let all = command["arguments"].as_array();
+        let has_limit = all.is_some_and(|all| all.iter().any(|each| each["name"] == "limit"));
+        // One entry more shows whether there is a next one.
+        let limit = has_limit.then(|| format!("--limit={}", window.end().saturating_add(1)));
+        let words = words.chain(limit).chain(options_and_positionals(&arguments, &given)?);
+        Ok((words.collect(), window))
     }
 
     /// Runs a command and answers with its document, unless the call is cancelled.
-    fn call(&self, id: &Value, arguments: &[String]) {
+    fn call(&self, id: &Value, arguments: &[String], window: Window) {
         let key = id.to_string();
-        let result = self.run(&key, arguments).unwrap_or_else(
+        let result = self.run(&key, arguments).map_or_else(
             |error| json!({ "content": [text_content(&error.to_string())], "isError": true }),
+            |output| call_result(&output, window),
         );
         if self.running().remove(&key).is_some() {
             // If the assistant is gone, the end of standard input will end this server.
@@ -318,9 +326,10 @@ impl Server {
         }
     }
 
-    fn run(&self, key: &str, arguments: &[String]) -> io::Result<Value> {
+    fn run(&self, key: &str, arguments: &[String]) -> io::Result<Output> {
         let mut command = tessera_subprocess::own_command()?;
-        command.args(["--json", "--no-input", "--quiet"]).args(&self.deployment);
+        // A server that allows changes has the consent of its user, and nobody can answer a prompt.
+        command.args(["--json", "--no-input", "--yes", "--quiet"]).args(&self.deployment);
         if !self.allow_changes {
             command.arg("--read-only");
         }
@@ -333,7 +342,7 @@ impl Server {
             Some(running) => *running = process,
             None => terminate(process),
         }
-        Ok(call_result(&child.wait_with_output()?))
+        child.wait_with_output()
     }
 
     fn running(&self) -> MutexGuard<'_, HashMap<String, Option<Pid>>> {
@@ -435,20 +444,111 @@ fn text_content(text: &str) -> Value {
     json!({ "type": "text", "text": text })
 }
 
+/// The entries that a result has of each list in a document. Assistants refuse or set aside long results.
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    offset: usize,
+    limit: usize,
+}
+
+impl Window {
+    const DEFAULT: Self = Self { offset: 0, limit: 10 };
+
+    fn end(self) -> usize {
+        self.offset.saturating_add(self.limit)
+    }
+
+    /// Returns the JSON schemas of the arguments that every tool has.
+    fn properties() -> [(String, Value); 2] {
+        let property = |name: &str, minimum, default, about: &str| {
+            let schema = json!({
+                "type": "integer", "minimum": minimum, "default": default, "description": about,
+            });
+            (name.to_owned(), schema)
+        };
+        let Self { offset, limit } = Self::DEFAULT;
+        [
+            property("limit", 1, limit, "Maximum number of entries of each list in the result."),
+            property("offset", 0, offset, "Number of entries of each list to skip."),
+        ]
+    }
+
+    /// Takes the window out of the arguments of a call.
+    fn take_from(arguments: &mut Map<String, Value>) -> Result<Self, String> {
+        let mut take = |name: &str, minimum, default| match arguments.remove(name) {
+            None | Some(Value::Null) => Ok(default),
+            Some(value) => value
+                .as_u64()
+                .and_then(|number| usize::try_from(number).ok())
+                .filter(|number| *number >= minimum)
+                .ok_or_else(|| {
+                    format!("the argument {name} is not an integer of at least {minimum}")
+                }),
+        };
+        let Self { offset, limit } = Self::DEFAULT;
+        Ok(Self { limit: take("limit", 1, limit)?, offset: take("offset", 0, offset)? })
+    }
+
+    /// Cuts the lists of a document. Returns a sentence about each list that has more entries, and how to get them.
+    fn cut(self, document: &mut Value) -> Vec<String> {
+        // A search ends after the entries that it was asked for, so it does not know how many there are.
+        let at_least = if document["truncated"] == true { "at least " } else { "" };
+        let (end, nested_limit) = (self.end(), self.limit.max(Self::DEFAULT.limit));
+        let mut remarks = Vec::new();
+        each_list(document, &mut |name, entries| {
+            let all = entries.len();
+            entries.truncate(end);
+            entries.drain(..self.offset.min(entries.len()));
+            if entries.len() < all {
+                let shown = format!("`{name}` has {} of {at_least}{all} entries", entries.len());
+                let next = format!("; get the next ones with the offset {end}");
+                remarks.push(if end < all { shown + &next } else { shown });
+            }
+            let mut longest = 0;
+            for entry in entries {
+                each_list(entry, &mut |_, nested| {
+                    longest = longest.max(nested.len());
+                    nested.truncate(nested_limit);
+                });
+            }
+            if longest > nested_limit {
+                remarks.push(format!(
+                    "lists in the entries of `{name}` end after {nested_limit}; get up to {longest} with a higher limit"
+                ));
+            }
+        });
+        remarks
+    }
+}
+
+/// Changes the lists of a document, but not the lists inside of their entries.
+fn each_list(value: &mut Value, change: &mut impl FnMut(&str, &mut Vec<Value>)) {
+    for (name, field) in value.as_object_mut().into_iter().flatten() {
+        match field {
+            Value::Array(entries) => change(name, entries),
+            field => each_list(field, change),
+        }
+    }
+}
+
 /// Returns the result of a call: the document of the command, and its messages. A failed check is a result, not an
-/// error, and so is a result that is not complete.
-fn call_result(output: &Output) -> Value {
+/// error, and so is a result that is not complete. The document is only sent as text, which every client reads.
+fn call_result(output: &Output, window: Window) -> Value {
     let (out, err) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     let results = [Exit::Done, Exit::CheckFailed, Exit::Incomplete].map(|exit| exit as i32);
     let has_failed = output.status.code().is_none_or(|code| !results.contains(&code));
-    let texts = [out.trim(), err.trim()].into_iter().filter(|text| !text.is_empty());
-    let content: Vec<Value> = texts.map(text_content).collect();
-    let mut result = json!({ "content": content, "isError": has_failed });
-    if let Ok(document @ Value::Object(_)) = serde_json::from_str::<Value>(&out) {
-        result["structuredContent"] = document;
-    }
-    result
+    let mut texts = match serde_json::from_str::<Value>(&out) {
+        Ok(mut document) => {
+            let remarks = window.cut(&mut document);
+            vec![document.to_string(), remarks.join("\n")]
+        }
+        Err(_) => vec![out.trim().to_owned()],
+    };
+    texts.push(err.trim().to_owned());
+    texts.retain(|text| !text.is_empty());
+    let content: Vec<Value> = texts.iter().map(|text| text_content(text)).collect();
+    json!({ "content": content, "isError": has_failed })
 }
 
 fn respond(id: &Value, outcome: Result<Value, (i32, String)>) -> CliResult<()> {

@@ -12,7 +12,7 @@ use crate::cli::{JobRecorder, values::timestamp_now};
 pub struct ReindexOptions {
     /// ID or name of the dataset, or its folder.
     dataset: Option<String>,
-    /// Wait until the dataset is READY again.
+    /// Wait until the dataset is READY again. With a local folder, the command always waits.
     #[arg(long)]
     wait: bool,
     /// Send even if the status of the dataset forbids it.
@@ -45,7 +45,7 @@ async fn run_reindex(
         return Err(CliError::failed("not sent"));
     }
     let mut recorder = send_reindex(connection, &dataset).await?;
-    let status = if options.wait {
+    let status = if connection.waits(options.wait) {
         Some(recorder.follow_operation(&mut dataset).await?)
     } else {
         let command = connection.suggestion("tessera dataset wait", dataset.id);

@@ -169,6 +169,13 @@ pub fn is_source(path: impl AsRef<Path>) -> bool {
     is_storage_uri(path) || require_source(path).is_ok()
 }
 
+/// Whether two paths or addresses refer to the same folder or archive.
+pub fn is_same_source(a: &Path, b: &Path) -> bool {
+    let identity =
+        |path: &Path| path.canonicalize().unwrap_or_else(|_| path.components().collect());
+    identity(a) == identity(b)
+}
+
 /// Returns the error of a folder of this machine that does not exist.
 pub fn missing_folder(folder: &Path) -> Option<CliError> {
     if is_storage_uri(folder) || folder.exists() {

@@ -99,7 +99,7 @@ impl EnvironmentLoginPermission {
     }
 
     pub fn token(self) -> Result<Option<SecretString>, String> {
-        Ok(nonempty_variable(TOKEN_VARIABLE)?.map(|token| SecretString::from(token.trim())))
+        Ok(nonempty_variable(TOKEN_VARIABLE)?.map(|token| SecretString::from(token.as_str())))
     }
 
     /// Returns the secret and the variable that contains it.
@@ -110,7 +110,7 @@ impl EnvironmentLoginPermission {
             return Ok(Some((secret, SECRET_FILE_VARIABLE)));
         }
         Ok(nonempty_variable(SECRET_VARIABLE)?
-            .map(|secret| (SecretString::from(secret.trim()), SECRET_VARIABLE)))
+            .map(|secret| (SecretString::from(secret.as_str()), SECRET_VARIABLE)))
     }
 }
 
@@ -156,13 +156,16 @@ fn only_line(text: &str) -> Result<&str, String> {
     }
 }
 
-/// Returns a variable that is set and not blank.
+/// Returns a variable that is set and not blank, without white space around it. A variable that was read from a file
+/// often ends with a line break.
 ///
 /// # Errors
 /// The variable is not UTF-8 text.
 pub fn nonempty_variable(name: &str) -> Result<Option<Zeroizing<String>>, String> {
     match env::var(name).map(Zeroizing::new) {
-        Ok(value) => Ok(Some(value).filter(|value| !value.trim().is_empty())),
+        Ok(value) => {
+            Ok(Some(Zeroizing::new(value.trim().to_owned())).filter(|value| !value.is_empty()))
+        }
         Err(VarError::NotPresent) => Ok(None),
         Err(VarError::NotUnicode(_)) => Err(format!("{name} is not UTF-8 text; set it again")),
     }

@@ -233,7 +233,7 @@ impl Launcher {
                         self.remember(place.as_ref(), None, Cover::default());
                         self.run_profile(client, &profile).await
                     }
-                    Err(error) => self.run_welcome(Some(error.message), Vec::new()).await,
+                    Err(error) => self.opening_failed(error).await,
                 }
             }
             LaunchTarget::Address(client, name) => {

@@ -113,7 +113,7 @@ pub async fn run(
                 WelcomeAction::Suspend if signals::can_be_resumed() => {
                     screen.suspend_job(signals::suspend_job)?;
                 }
-                WelcomeAction::Suspend => state.connection_failed(no_shell().to_string()),
+                WelcomeAction::Suspend => state.show_failure(no_shell().to_string()),
                 WelcomeAction::Open(choice) => return Ok(WelcomeDecision::Open(choice)),
                 WelcomeAction::Review(place) => return Ok(WelcomeDecision::Review(place)),
                 WelcomeAction::Connect(candidate) => {

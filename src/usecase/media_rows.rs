@@ -11,7 +11,7 @@ use serde_json::Value;
 use tessera_client::{Client, ExistingFile, OriginalLookup};
 use tessera_model::{
     ArchiveName, DatasetId, ExportFormat, ExportSpec, ExportState, ExportTask, Failure, MediaId,
-    is_metadata_label,
+    SafeText, is_metadata_label,
     polling::{PollTarget, PollingIntervals},
     text::composed,
     vql::IssueKind,
@@ -139,7 +139,8 @@ pub async fn fetch<E: From<Failure> + Send + 'static>(
         format: ExportFormat::Parquet,
         include_images: false,
     };
-    let task = client.start_export(dataset, &spec).await?;
+    let started = client.start_export(dataset, &spec).await;
+    let task = started.map_err(without_export)?;
     let id = task.id;
     if let Some(failure) = follow(&spec, task).await?.failure() {
         return Err(failure.into());
@@ -166,6 +167,13 @@ pub async fn fetch<E: From<Failure> + Send + 'static>(
         Ok(rows)
     };
     run_blocking(read).await
+}
+
+/// Says what the export is for, because the user has not started it. A second one would do no harm.
+fn without_export(failure: Failure) -> Failure {
+    let sentence = format!("cannot read the metadata of the dataset: {}", failure.message);
+    let remedy = failure.remedy.clone().filter(|_| !failure.may_have_taken_effect());
+    Failure { message: SafeText::detail(&sentence), remedy, ..failure }
 }
 
 /// Waits until an export is completed or has failed.

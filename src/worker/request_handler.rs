@@ -138,9 +138,11 @@ impl RequestHandler {
                     progress(done as u64, Some(all as u64));
                     true
                 };
+                let action = preview.plan.action.clone();
                 let act = move || file_actions::carry_out(&preview.plan, &mut report);
                 let acted = run_blocking(act).await;
-                Payload::FileActionFinished(self.follow_in_index(dataset, acted).await?)
+                let outcome = self.follow_in_index(dataset, acted).await?;
+                Payload::FileActionFinished(action, outcome)
             }
             Request::PlanUndo(_) => {
                 Payload::UndoPlanned(run_blocking(file_actions::last_action).await?)
@@ -307,6 +309,11 @@ impl RequestHandler {
             Request::OpenNamed(name, dataset) => {
                 let open = move |state: &StateFolder| state.named_selection(&name, dataset);
                 Payload::Selection(dataset, self.with_state(open).await?)
+            }
+            Request::SelectionNames(dataset) => {
+                let names = self.with_state(StateFolder::selection_names).await?;
+                let of_dataset = names.into_iter().filter(|(_, of)| *of == dataset);
+                Payload::SelectionNames(of_dataset.map(|(name, _)| SafeText::name(&name)).collect())
             }
             Request::SaveState(entry) => {
                 let number = ticket.number;

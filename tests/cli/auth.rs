@@ -416,6 +416,33 @@ async fn a_secret_that_cannot_be_stored_is_printed_rather_than_lost() {
 }
 
 #[test]
+fn variables_are_read_without_the_line_break_at_their_end() {
+    let (home, serving) = service();
+    let mut command = tessera(home.path(), &["config", "show", "--json"]);
+    let (_, out, err) = outcome(command.env("TESSERA_THEME", "plain\n"));
+    assert!(out.contains("TESSERA_THEME"), "{err}");
+    let login = ["api_key", "api_secret"].map(|name| text(&serving.1, name));
+    let url = text(&serving.1, "base_url");
+    for end in ["\n", "\r\n", " "] {
+        for (service, named) in [("TESSERA_PROFILE", "prod"), ("TESSERA_BASE_URL", url)] {
+            let mut command = tessera(home.path(), &["search", "browse", "--json"]);
+            for (name, value) in [
+                (service, named),
+                ("TESSERA_KIND", "hosted"),
+                ("TESSERA_API_KEY", login[0]),
+                ("TESSERA_API_SECRET", login[1]),
+                ("TESSERA_DATASET", "pictures"),
+                ("TESSERA_READ_ONLY", "1"),
+            ] {
+                command.env(name, format!("{value}{end}"));
+            }
+            let (code, _, err) = outcome(&mut command);
+            assert_eq!(code, 0, "{service} {end:?}: {err}");
+        }
+    }
+}
+
+#[test]
 fn any_request_with_the_login_and_the_code_of_its_status() {
     let (home, serving) = service();
     let home = home.path();

@@ -76,7 +76,7 @@ const COMMANDS: &[(DryRun, &str)] = &[
     (ReadsOnly, "export watch"),
     (ReadsOnly, "image show"),
     (ShowsChange, "init --local pictures --name other"),
-    (NeedsTask, "jobs cancel"),
+    (NeedsTask, "jobs cancel JOB"),
     (ShowsChange, "jobs forget --ended"),
     (ReadsOnly, "jobs list"),
     (ReadsOnly, "jobs show"),
@@ -265,6 +265,27 @@ fn a_dry_run_of_a_command_changes_nothing() {
             .collect();
         assert!(changed.is_empty(), "{line}: {changed:?}");
     }
+}
+
+#[test]
+fn an_unknown_field_is_refused_before_a_command_sends_or_changes_anything() {
+    let world = World::new();
+    let before = contents(world.home.path());
+    let mut wrong = Vec::new();
+    for (_, line) in COMMANDS.iter().filter(|(kind, _)| !matches!(kind, ReadsOnly | Refused)) {
+        let line = format!("{line} --verbose --json=nope");
+        let (code, out, err) = world.run(&line);
+        let is_refused =
+            code == 2 && (err.contains("unknown field `nope`") || err.contains("--json"));
+        if !is_refused
+            || !out.is_empty()
+            || err.contains(" -> ")
+            || contents(world.home.path()) != before
+        {
+            wrong.push(format!("{line}: {code} {out}{err}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]

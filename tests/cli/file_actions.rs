@@ -357,6 +357,23 @@ fn near_duplicates_that_are_not_files_of_the_folder_are_counted() {
 }
 
 #[test]
+fn near_duplicates_are_gone_after_the_others_of_many_are_trashed() {
+    let world = World::new();
+    let picture = image::open(world.folder.join("p1.png")).unwrap();
+    for width in 100..200 {
+        let copy = picture.resize(width, width, image::imageops::FilterType::Triangle);
+        copy.save(world.folder.join(format!("{width}.png"))).unwrap();
+    }
+    let trash = ["duplicates", "--keep", "largest", "--trash", "--yes"];
+    let (code, _, err) = world.ask(&trash);
+    assert_eq!(code, 0, "{err}");
+    let (code, document, err) = world.ask(&["check", "--max-duplicates", "0"]);
+    assert_eq!(code, 0, "{document} {err}");
+    let (_, document, _) = world.ask(&["duplicates"]);
+    assert_eq!(document["groups"], 0, "{document}");
+}
+
+#[test]
 fn duplicates_are_listed_and_the_rule_decides() {
     let world = World::new();
     let before = world.files();

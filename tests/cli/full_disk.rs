@@ -353,6 +353,24 @@ fn a_command_that_waits_for_a_full_disk_says_so_and_keeps_its_time_limit() {
     assert!(err.contains("The disk of the index is full"), "{err}");
 }
 
+#[test]
+fn a_report_without_free_space_says_so_and_that_nothing_was_started() {
+    let Some(disk) = SmallDisk::mount() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.png"), picture(1)).unwrap();
+    let (code, out, err) = run(disk.path(), &["report", folder.path().to_str().unwrap(), "--json"]);
+    assert_eq!((code, out.as_str()), (1, ""), "{err}");
+    let error: Value = serde_json::from_str(&err).unwrap();
+    assert_eq!(
+        (&error["code"], &error["retryable"]),
+        (&"disk_full".into(), &false.into()),
+        "{err}"
+    );
+    for part in ["cannot read the metadata of the dataset", "Nothing was started"] {
+        assert!(err.contains(part), "{err}");
+    }
+}
+
 #[tokio::test]
 async fn a_download_of_unknown_size_leaves_the_reserve_free() {
     let Some(disk) = SmallDisk::mount() else { return };

@@ -52,6 +52,16 @@ impl Assistant {
         self.ask("tools/call", &json!({"name": name, "arguments": arguments}))
     }
 
+    /// Returns the document of a call that succeeds, and the texts after it.
+    fn document(&mut self, name: &str, arguments: &Value) -> (Value, Vec<String>) {
+        let response = self.call(name, arguments);
+        assert_eq!(response["result"]["isError"], false, "{response}");
+        let texts = response["result"]["content"].as_array().unwrap().iter();
+        let mut texts = texts.map(|each| each["text"].as_str().unwrap().to_owned());
+        let document = serde_json::from_str(&texts.next().unwrap()).unwrap();
+        (document, texts.collect())
+    }
+
     /// Closes standard input, and returns the responses to what the server had read.
     fn end_and_receive(self) -> Vec<Value> {
         let Self { mut child, input, output } = self;
@@ -98,26 +108,19 @@ fn an_assistant_searches_a_folder_and_changes_nothing() {
     assert_eq!(check["max_blur"]["type"], json!(["integer", "string"]));
     assert!(named("export_start").is_none(), "it changes something");
     assert!(tools.iter().all(|tool| tool["description"].is_string()), "every command exists");
-    let listed = assistant.call("dataset_list", &json!({}));
-    let listed = &listed["result"];
-    assert_eq!(listed["isError"], false);
-    assert_eq!(listed["structuredContent"]["datasets"][0]["n_images"], 1);
-    let text = listed["content"][0]["text"].as_str().unwrap();
-    assert!(text.contains("\"schema\": \"tessera.datasets/1\""), "{text}");
+    let (listed, _) = assistant.document("dataset_list", &json!({}));
+    assert_eq!(listed["schema"], "tessera.datasets/1");
+    assert_eq!(listed["datasets"][0]["n_images"], 1);
     let arguments = json!({"flat": true, "limit": 1, "sort": "name", "reverse": true});
-    let found = assistant.call("search_browse", &arguments);
-    assert_eq!(
-        found["result"]["structuredContent"]["previews"][0]["file_name"], "a.png",
-        "{found}"
-    );
+    let (found, _) = assistant.document("search_browse", &arguments);
+    assert_eq!(found["previews"][0]["file_name"], "a.png", "{found}");
     let arguments = json!({"no_leaks": ["--sarif=leaks.sarif", "b"], "max_unreadable": "0"});
     let checked = assistant.call("check", &arguments).to_string();
     assert!(checked.contains("--sarif=leaks.sarif"), "a value is not an option: {checked}");
     let checked = assistant.call("check", &json!({"no_leaks": ["a"]}));
     assert_eq!(checked["error"]["code"], -32_602, "{checked}");
-    let checked = assistant.call("check", &json!({"require_captions": true}));
-    assert_eq!(checked["result"]["isError"], false, "a failed check is a result");
-    assert_eq!(checked["result"]["structuredContent"]["passed"], false);
+    let (checked, _) = assistant.document("check", &json!({"require_captions": true}));
+    assert_eq!(checked["passed"], false, "a failed check is a result");
     assistant.end();
 }
 
@@ -129,8 +132,8 @@ fn an_assistant_reaches_only_the_folder_that_it_is_given() {
     let (code, id, err) = run(home.path(), &show);
     assert_eq!(code, 0, "{err}");
     let mut assistant = Assistant::start(home.path(), &["--folder", folder.to_str().unwrap()]);
-    let listed = assistant.call("dataset_list", &json!({}));
-    let listed = listed["result"]["structuredContent"]["datasets"].as_array().unwrap().clone();
+    let (listed, _) = assistant.document("dataset_list", &json!({}));
+    let listed = listed["datasets"].as_array().unwrap();
     assert_eq!((listed.len(), &listed[0]["display_name"]), (1, &"pictures".into()));
     let shown = assistant.call("dataset_show", &json!({"dataset": id.trim()}));
     assert_eq!(shown["result"]["isError"], true, "{shown}");
@@ -231,7 +234,6 @@ fn a_failed_call_has_its_document_as_text() {
     assert_eq!(result["isError"], true, "{checked}");
     let text = result["content"][0]["text"].as_str().unwrap();
     let document: Value = serde_json::from_str(text).unwrap();
-    assert_eq!(document, result["structuredContent"]);
     assert!(document["diagnostics"][0]["line"].is_number(), "{document}");
     assert!(result["content"][1]["text"].as_str().unwrap().contains("1 error"), "{checked}");
     assistant.end();
@@ -241,8 +243,8 @@ fn a_failed_call_has_its_document_as_text() {
 fn an_argument_that_may_be_missing_can_be_given() {
     let (home, folder) = home();
     let mut assistant = Assistant::start(home.path(), &["--folder", folder.to_str().unwrap()]);
-    let listed = assistant.call("dataset_list", &json!({}));
-    let dataset = &listed["result"]["structuredContent"]["datasets"][0]["display_name"];
+    let (listed, _) = assistant.document("dataset_list", &json!({}));
+    let dataset = &listed["datasets"][0]["display_name"];
     for arguments in [json!({"id": "abcdef12"}), json!({"dataset": dataset, "id": "abcdef12"})] {
         let shown = assistant.call("export_status", &arguments);
         let text = shown["result"]["content"][0]["text"].as_str().unwrap();
@@ -292,16 +294,84 @@ fn changes_are_offered_only_where_they_are_allowed() {
     let folder = folder.to_str().unwrap();
     let mut assistant = Assistant::start(home.path(), &["--folder", folder, "--allow-changes"]);
     let arguments = json!({"shares": "50/50", "names": ["a", "b"]});
-    let split = assistant.call("dataset_split", &arguments);
-    assert_eq!(split["result"]["structuredContent"]["sets"][0]["name"], "a", "{split}");
-    let selections = assistant.call("selection_list", &json!({}));
-    assert_eq!(selections["result"]["isError"], false, "{selections}");
+    let (split, _) = assistant.document("dataset_split", &arguments);
+    assert_eq!(split["sets"][0]["name"], "a", "{split}");
+    assistant.document("selection_list", &json!({}));
     assistant.end();
     let mut assistant =
         Assistant::start(home.path(), &["--folder", folder, "--allow-changes", "--read-only"]);
     let refused = assistant.call("dataset_split", &arguments);
     assert_eq!(refused["error"]["code"], -32_602, "{refused}");
     assert!(refused["error"]["message"].as_str().unwrap().ends_with("without --read-only"));
+    assistant.end();
+}
+
+#[test]
+fn a_result_has_the_entries_of_each_list_that_a_call_asks_for() {
+    let (home, _) = home();
+    let names: Vec<String> = (10..22).map(|number| format!("{number}.png")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let folder = picture_folder(home.path(), "many", &names);
+    let mut assistant = Assistant::start(home.path(), &["--folder", folder.to_str().unwrap()]);
+    let tools = assistant.ask("tools/list", &json!({}));
+    for tool in tools["result"]["tools"].as_array().unwrap() {
+        let properties = &tool["inputSchema"]["properties"];
+        let defaults = ["limit", "offset"].map(|name| properties[name]["default"].as_u64());
+        assert_eq!(defaults, [Some(10), Some(0)], "{tool}");
+    }
+    let browse = json!({"flat": true, "sort": "name"});
+    let with = |window: Value| {
+        let mut arguments = browse.clone();
+        arguments.as_object_mut().unwrap().extend(window.as_object().unwrap().clone());
+        arguments
+    };
+    for (window, first, count, remark) in [
+        (
+            json!({}),
+            "10.png",
+            10,
+            Some("`previews` has 10 of at least 11 entries; get the next ones with the offset 10"),
+        ),
+        (json!({"offset": 10}), "20.png", 2, Some("`previews` has 2 of 12 entries")),
+        (json!({"limit": 12}), "10.png", 12, None),
+        (
+            json!({"offset": 11, "limit": u64::MAX}),
+            "21.png",
+            1,
+            Some("`previews` has 1 of 12 entries"),
+        ),
+    ] {
+        let (found, texts) = assistant.document("search_browse", &with(window));
+        let rows = found["previews"].as_array().unwrap();
+        assert_eq!((rows.len(), &rows[0]["file_name"]), (count, &first.into()), "{texts:?}");
+        assert_eq!(texts, Vec::from_iter(remark), "{first}");
+    }
+    for wrong in [json!({"limit": 0}), json!({"offset": -1}), json!({"limit": "3"})] {
+        let refused = assistant.call("search_browse", &wrong);
+        assert_eq!(refused["error"]["code"], -32_602, "{refused}");
+    }
+    assistant.end();
+}
+
+#[test]
+fn a_task_of_a_folder_has_ended_when_its_call_is_answered() {
+    let (home, folder) = home();
+    let folder = folder.to_str().unwrap();
+    let mut assistant = Assistant::start(home.path(), &["--folder", folder, "--allow-changes"]);
+    let (export, _) =
+        assistant.document("export_start", &json!({"format": "coco", "images": true}));
+    assert_eq!(export["status"], "COMPLETED", "{export}");
+    let id = json!({"id": export["id"]});
+    for tool in ["export_status", "export_watch"] {
+        let (shown, texts) = assistant.document(tool, &id);
+        assert_eq!((&shown["status"], texts.len()), (&"COMPLETED".into(), 0), "{shown} {texts:?}");
+    }
+    let added = picture_folder(home.path(), "added", &["added.png"]).join("added.png");
+    let add = ["media", "add", "--folder", folder, "--file", added.to_str().unwrap(), "--json"];
+    let (code, out, err) = run(home.path(), &add);
+    assert!(code == 0 && out.contains(r#""status_new": "PARTIAL INDEX""#), "{code} {out}{err}");
+    let (reindexed, _) = assistant.document("reindex", &json!({"dataset": folder}));
+    assert_eq!(reindexed["status_new"], "READY", "{reindexed}");
     assistant.end();
 }
 

@@ -277,7 +277,24 @@ fn without_certificate_authorities_only_encrypted_services_are_out_of_reach() {
     encrypted.env("TESSERA_BASE_URL", "https://127.0.0.1:9");
     let (code, _, err) = without(encrypted);
     assert_ne!(code, 0);
-    assert!(err.contains("ca-certificates"), "{err}");
+    assert!(err.contains("SSL_CERT_FILE=\"/nonexistent\"") && err.contains("unset it"), "{err}");
+}
+
+#[test]
+fn a_command_that_waits_for_the_index_folder_says_so() {
+    let (home, folder) = home();
+    let data = home.path().join("index");
+    std::fs::create_dir(&data).unwrap();
+    let lock = std::fs::File::create(data.join("lock")).unwrap();
+    lock.lock().unwrap();
+    let mut command = tessera(home.path(), &["serve", folder.to_str().unwrap(), "--data"]);
+    let mut child =
+        command.arg(&data).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(line.contains("waiting for the index folder"), "{line}");
 }
 
 #[test]

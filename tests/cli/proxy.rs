@@ -204,6 +204,21 @@ fn requests_go_through_a_socks_proxy_which_resolves_the_name() {
 }
 
 #[test]
+fn a_socks_proxy_that_requires_a_login_is_reported_as_such() {
+    let home = tempfile::tempdir().unwrap();
+    // No method of authentication that the client has offered is acceptable.
+    let address = answering(&[5, 255]);
+    let list = ["--base-url", "http://media.lab.example", "--kind", "onprem", "dataset", "list"];
+    for (login, requires_login) in [("", true), ("me:s3cret@", false)] {
+        let mut command = tessera(home.path(), &list);
+        command.env("ALL_PROXY", format!("socks5h://{login}{address}"));
+        let (code, _, err) = outcome(&mut command);
+        assert!(code != 0 && !err.contains("s3cret"), "{err}");
+        assert_eq!(err.contains("the proxy requires a login"), requires_login, "{err}");
+    }
+}
+
+#[test]
 fn a_variable_that_names_no_proxy_is_refused_without_showing_it() {
     let home = tempfile::tempdir().unwrap();
     let service =

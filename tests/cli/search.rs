@@ -113,6 +113,11 @@ fn a_saved_search_by_a_picture_keeps_its_maximum_score() {
         assert!(plan.contains("a.png") && !plan.contains("b.png"), "{plan}");
         assert!(lines(&ask(&[&["search"], &search[..], &["--paths"]].concat())) > 2);
     }
+    // Two pictures are at exactly this distance, which is not below it.
+    let media = ["search", "media", id.trim().trim_matches('"'), "--paths"];
+    assert_eq!(ask(&[&media[..], &["--max-score", "0", "--save", "below"]].concat()), "");
+    assert_eq!(ask(&["query", "run", "below", "--paths"]), "");
+    ask(&["query", "remove", "below", "--yes"]);
     let wide = vec![json!({"width": {"op": "at_least", "value": 1}}); 16];
     let full = ["--vql", &json!(wide).to_string(), "--max-score", "0.05", "--save", "full"];
     let search = ["--folder", folder.to_str().unwrap(), "search", "image"];

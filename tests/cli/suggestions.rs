@@ -143,12 +143,20 @@ fn a_folder_is_accepted_wherever_a_dataset_is() {
 }
 
 #[test]
-fn a_second_folder_is_refused() {
+fn a_second_folder_is_refused_and_the_same_one_is_not() {
     let (_home, home) = two_folders();
+    let absolute = home.join("photos");
+    for same in ["./photos", "photos/", absolute.to_str().unwrap(), "--dataset=./photos"] {
+        for folder in ["photos", "other/../photos"] {
+            let show = ["dataset", "show", same, "--folder", folder, "--jq", ".n_images"];
+            let (code, out, err) = outcome(tessera(&home, &show).current_dir(&home));
+            assert_eq!((code, out.as_str()), (0, "1\n"), "{same} {folder}: {err}");
+        }
+    }
     for second in ["./other/photos", "--dataset=./other/photos"] {
         let show = ["dataset", "show", "--folder", "photos", second];
         let (code, _, err) = outcome(tessera(&home, &show).current_dir(&home));
-        let reason = "as photos and as ./other/photos";
+        let reason = "photos and ./other/photos are two folders";
         assert!(code == 2 && err.contains(reason), "{code}: {err}");
     }
 }

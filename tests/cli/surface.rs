@@ -352,7 +352,7 @@ fn paths_with_spaces_and_the_home_folder_are_completed() {
     for folder in ["work/my dir", "pics"] {
         fs::create_dir_all(home.path().join(folder)).unwrap();
     }
-    for file in ["work/it's.zip", "work/a$b.zip", "pics/b c.zip"] {
+    for file in ["work/it's.zip", "work/a$b.zip", "work/my\nd.zip", "pics/b c.zip"] {
         fs::write(home.path().join(file), "").unwrap();
     }
     for (word, in_bash, in_fish) in [

@@ -44,14 +44,14 @@ fn a_folder_becomes_a_training_set_by_keys() {
 fn trash_copies(program: &mut Program) {
     program.press("gd");
     program.wait_for("Duplicates: 96 groups");
-    program.press("R\x15path:*/[0-9]*\r");
+    program.press("Rpath:*/[0-9]*\r");
     program.wait_for("by the rule path:");
     program.press("f");
     program.wait_for("96 files go");
     program.press("t");
     program.wait_for("Act on original files");
     program.press("y");
-    program.wait_for("96 files done");
+    program.wait_for("moved 96 files to the trash");
     // The index follows.
     program.wait_for("● photos · 928 images");
 }
@@ -103,8 +103,8 @@ fn check(program: &mut Program) {
 fn export_set(program: &mut Program) {
     program.press("Mo");
     program.wait_for("Load a selection");
-    program.press("\x15train\r");
-    program.wait_for("from the file; u restores");
+    program.press("train\r");
+    program.wait_for("; u restores the previous selection");
     program.press("E\t\t\t");
     program.wait_for("Export the selection in photos");
     let position = |format| ExportFormat::ALL.iter().position(|other| *other == format).unwrap();

@@ -534,6 +534,7 @@ async fn an_export_is_followed_to_its_end_over_lost_connections() {
         "<p>The proxy is busy</p>",
         r#"{"status": "IN_PROGRESS", "progress": 0.5}"#,
         r#"{"status": "COMPLETED"}"#,
+        r#"{"status": "COMPLETED", "download_uri": 5}"#,
         r#"{"status": "COMPLETED", "download_uri": "/a.zip"}"#,
     ])
     .await;
@@ -553,6 +554,7 @@ async fn an_export_is_followed_to_its_end_over_lost_connections() {
             ["end", null],
         ])
     );
+    assert_eq!(err.matches("waiting for the download link").count(), 1, "{err}");
 }
 
 #[tokio::test]

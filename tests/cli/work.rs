@@ -183,6 +183,10 @@ async fn a_worker_gives_back_its_task_when_it_is_stopped() {
     assert_eq!(team.store.count("lease"), 0);
     team.world.post("add_media", Some(batch(0))).await;
     assert_eq!(team.world.record().await["status_new"], "READ ONLY", "nobody works");
+    let given_back =
+        "INSERT INTO lease SELECT 'indexing/' || row, dataset, 1, 0, 'the disk is full'
+                      FROM indexing_task WHERE stage = 'RUNNING'";
+    test_store::connect(&team.store.0).execute_batch(given_back).unwrap();
     let home = team.world.home.path();
     let (code, out, err) = outcome(&mut team.store.command(home, &["doctor", "--json"]));
     assert_eq!(code, 0, "{err}");
@@ -196,6 +200,7 @@ async fn a_worker_gives_back_its_task_when_it_is_stopped() {
     assert_eq!(of("workers")["state"], "warning", "{findings}");
     let words = of("workers")["message"].as_str().unwrap().to_owned();
     assert!(words.starts_with("0 workers are alive, 1 task waits"), "{words}");
+    assert_eq!(of("tasks")["message"], "a worker gave its task back: the disk is full");
     let data = home.join("data");
     let once = ["work", "--once", "--data", data.to_str().unwrap()];
     let (code, out, err) = outcome(&mut team.store.command(home, &once));

@@ -77,7 +77,8 @@ impl HostileStorage {
         *self.body.lock().unwrap_or_else(PoisonError::into_inner) = (status, body.to_vec());
         match self.storage.list(uri, None, 1_000).await {
             Ok(listing) => Some(listing),
-            Err(message) => {
+            Err(error) => {
+                let message = error.to_string();
                 assert!(!message.chars().any(char::is_control), "{message:?}");
                 assert!(!message.contains("Signature"), "{message}");
                 None

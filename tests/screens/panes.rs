@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::{drawn, row, screen_in};
 use tessera_config::DeploymentKind;
+use tessera_curation::duplicates::DuplicateGroup;
 use tessera_interface::{
     app::Event,
     drawing::theme::ThemeName,
@@ -177,6 +178,34 @@ fn a_review_states_no_result_while_duplicates_are_looked_for() {
 }
 
 #[test]
+fn the_review_says_why_a_rule_is_refused_and_what_it_does_not_decide() {
+    let mut desk = local_desk(80, 24);
+    desk.press("g d R");
+    let lane = Lane::FileAction(dataset(1, Status::Ready).id);
+    let DuplicateGroup { mut kept, others } = group(1, &[10, 9]);
+    kept.extend(others.into_iter().map(|other| other.image));
+    let undecided = DuplicateGroup { kept, others: Vec::new() };
+    desk.answer(lane, Payload::Duplicates(vec![undecided, group(4, &[50, 40, 30])]));
+    let shown = |desk: &mut Desk, keys: &str| {
+        desk.press(keys);
+        screen_in(desk, ThemeName::Plain)
+    };
+    for (keys, text) in [
+        ("R", "a rule is largest, oldest, best-quality, shortest-name"),
+        ("f o o enter", "this is not a rule: expected largest, oldest"),
+        ("f o o enter", "path:PATTERN"),
+        ("esc", "undecided, nothing goes"),
+        ("enter", "f finish"),
+        ("f", "1 group: the rule largest keeps no image, so nothing goes."),
+    ] {
+        let shown = shown(&mut desk, keys);
+        assert!(shown.contains(text), "{text} is missing:\n{shown}");
+    }
+    let end = shown(&mut desk, "f");
+    assert!(!end.contains("not opened"), "the other group was opened:\n{end}");
+}
+
+#[test]
 fn the_keys_of_a_range_are_shown_only_in_the_results() {
     let mut desk = browsing(120, 40);
     desk.press("2 v l");
@@ -295,7 +324,9 @@ fn the_help_of_tagging_names_the_tags_that_have_no_room_in_the_hints() {
         desk.press("enter");
     }
     let hints = row(&drawn(&desk, ThemeName::Plain), 23);
-    assert!(hints.contains("more (?)") && hints.contains("Esc leave"), "{hints}");
+    for part in ["p pick  x reject  1 a tag with …", "more (?)", "Esc leave"] {
+        assert!(hints.contains(part), "{part} is missing: {hints}");
+    }
     desk.press("?");
     let help = screen_in(&desk, ThemeName::Plain);
     assert!(help.contains("Add the tag one more long name"), "{help}");
@@ -510,6 +541,14 @@ fn counts_of_one_have_their_noun_in_the_singular() {
     let form = screen_in(&desk, ThemeName::Plain);
     assert!(form.contains("1 image, 1 video, 9 B; Enter adds them"), "{form}");
     assert!(form.contains("skipped: 1 other file"), "{form}");
+    desk.type_text("x");
+    desk.press("enter");
+    let mut missing = Preflight { warnings: vec![SafeText::name("none")], ..Preflight::default() };
+    missing.add_unreadable("/newx", "no such file");
+    desk.answer(Lane::Preflight, Payload::Preflight(missing));
+    let form = screen_in(&desk, ThemeName::Plain);
+    assert!(form.contains("/newx: no such file"), "{form}");
+    assert!(!form.contains("Enter adds") && !form.contains("skipped"), "nothing is added: {form}");
     desk.press("esc space");
     let basket = shown(&mut desk, "M");
     assert!(basket.contains("1 cluster of 3 members"), "{basket}");

@@ -240,3 +240,14 @@ fn what_was_not_saved_is_reported_if_the_next_screen_fails() {
     let errors = fs::read_to_string(errors).unwrap();
     assert!(errors.contains("ended before this was finished: saving the state"), "{errors}");
 }
+
+#[test]
+fn a_mistake_in_a_profile_that_was_named_ends_the_program() {
+    let script = "mkdir -m 700 tessera
+        tessera profile add lab --kind onprem --base-url http://lab.example --pipeline-url http://lab.example
+        printf 'ca_file = \"/nonexistent/ca.pem\"\n' >> tessera/config.toml
+        tessera --profile lab";
+    let mut program = Program::script(script, tempfile::tempdir().unwrap());
+    assert_eq!(program.wait(), 2);
+    assert!(program.output().contains("/nonexistent/ca.pem"), "{}", program.output());
+}

@@ -10,13 +10,17 @@ use tessera_curation::{
 use tessera_interface::{
     app::{
         Pane,
-        overlay::duplicate_review::{DuplicateReview, ReviewStage},
+        overlay::{
+            duplicate_review::{DuplicateReview, ReviewStage},
+            file_actions::FileActionConfirmation,
+        },
     },
     message::{Lane, Payload, Request},
 };
 use tessera_model::{FailureKind, Search, SelectionItem, Status};
 use tessera_picture::{Crop, Protocol};
 
+use super::file_actions::preview;
 use crate::support::{
     desk::{Desk, dataset},
     duplicates::{group, local_desk, reviewing},
@@ -95,9 +99,9 @@ fn another_rule_keeps_the_decisions_unless_they_would_keep_nothing() {
     assert_eq!(desk.requests().last(), Some(&&of_rule));
     desk.answer(lane(), Payload::Duplicates(vec![group(4, &[50, 40, 30]), group(1, &[10, 9])]));
     assert_eq!(going(&desk), ["5.jpg", "2.jpg"], "6.jpg stays, as the user has decided");
-    desk.press("R ctrl-u");
+    desk.press("R");
     desk.type_text("newest");
-    desk.press("enter esc R ctrl-u");
+    desk.press("enter esc R");
     desk.type_text("in:originals");
     desk.press("enter");
     let of_rule = Request::FindDuplicates(id, KeepRule::InFolder("originals".into()));
@@ -131,11 +135,59 @@ fn another_rule_keeps_the_group_and_the_view_of_it_while_the_group_exists() {
 }
 
 #[test]
-fn decisions_survive_closing_the_review() {
+fn a_cancelled_action_goes_back_to_the_end_of_the_same_review() {
+    let folder = tempfile::tempdir().unwrap();
+    for keys in ["t", "m / b e s t enter"] {
+        let mut desk = reviewing(120, 40);
+        desk.press("enter x esc r");
+        desk.answer(lane(), Payload::Duplicates(vec![group(4, &[50, 40, 30])]));
+        desk.press("f");
+        desk.press(keys);
+        desk.press("x u t");
+        assert_eq!(going(&desk), ["6.jpg"], "no key changes what is being planned");
+        let planned = preview(folder.path());
+        desk.answer(lane(), Payload::FileActionPlanned(Box::new(planned)));
+        assert!(desk.app.dialog::<FileActionConfirmation>().is_some(), "{keys}");
+        desk.press("esc");
+        let of_end = (ReviewStage::End, KeepRule::BestQuality);
+        assert_eq!((review(&desk).stage, review(&desk).rule.clone()), of_end, "{keys}");
+        assert_eq!(going(&desk), ["6.jpg"], "{keys}");
+    }
     let mut desk = reviewing(120, 40);
-    desk.press("enter x esc esc");
+    desk.press("f m esc");
+    assert_eq!(review(&desk).stage, ReviewStage::End, "Esc in the prompt of the folder");
+    desk.press("t");
+    desk.fail(lane(), FailureKind::Local);
+    assert_eq!(review(&desk).stage, ReviewStage::End, "a failure is reported");
+}
+
+#[test]
+fn groups_in_which_the_rule_keeps_nothing_are_undecided() {
+    let mut desk = reviewing(120, 40);
+    desk.press("r");
+    let DuplicateGroup { mut kept, others } = group(1, &[10, 9]);
+    kept.extend(others.into_iter().map(|other| other.image));
+    let undecided = DuplicateGroup { kept, others: Vec::new() };
+    desk.answer(lane(), Payload::Duplicates(vec![undecided, group(4, &[50, 40, 30])]));
+    let is_undecided = |desk: &Desk| -> Vec<bool> {
+        let found = &review(desk).found;
+        found.groups.iter().map(|group| found.is_undecided(group)).collect()
+    };
+    assert_eq!(is_undecided(&desk), [false, true]);
+    desk.press("j enter x");
+    assert_eq!(is_undecided(&desk), [false, false], "the user decides");
+}
+
+#[test]
+fn the_rule_and_the_decisions_survive_closing_the_review() {
+    let mut desk = reviewing(120, 40);
+    desk.press("enter x esc r");
+    desk.answer(lane(), Payload::Duplicates(vec![group(4, &[50, 40, 30])]));
+    desk.press("esc");
     assert!(desk.app.dialog::<DuplicateReview>().is_none());
     desk.press("g d");
+    let id = dataset(1, Status::Ready).id;
+    assert_eq!(desk.requests().last(), Some(&&Request::FindDuplicates(id, KeepRule::BestQuality)));
     desk.answer(lane(), Payload::Duplicates(vec![group(4, &[50, 40, 30])]));
     assert_eq!(going(&desk), ["6.jpg"]);
 }
@@ -177,7 +229,7 @@ fn only_the_end_that_selects_replaces_the_selection() {
         assert_eq!(before.len(), 1);
         desk.press("f");
         desk.press(key);
-        desk.press("esc");
+        desk.press(if key == "m" { "esc esc esc" } else { "esc" });
         assert_eq!(selected(&desk) != before, replaces, "{key}");
         assert_eq!(desk.notice().contains("selected 2 files that go"), replaces, "{key}");
         desk.press("u");

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use tessera_config::{DeploymentKind, input::Action};
 use tessera_curation::{
-    AnnotationFile, FileAction, FileActionPreview, FileContent, LastAction, NameRule, Original,
-    Outcome, Plan, Skipped, TargetLayout,
+    AnnotationFile, FileAction, FileActionPreview, FileContent, LastAction, NameRule, Operation,
+    Original, Outcome, Plan, Skipped, TargetLayout,
 };
 use tessera_interface::{
     app::{
@@ -46,14 +46,16 @@ fn original(path: &Path) -> Original {
     }
 }
 
+fn to_best() -> FileAction {
+    FileAction::Move(TargetLayout { folder: "/best".into(), keeps_folders: false })
+}
+
 /// A preview of moving one file, while another file is left alone.
-fn preview(folder: &Path) -> FileActionPreview {
+pub(super) fn preview(folder: &Path) -> FileActionPreview {
     let folder = folder.canonicalize().unwrap();
     let path = folder.join("a.jpg");
     std::fs::write(&path, "first").unwrap();
-    let layout = TargetLayout { folder: "/best".into(), keeps_folders: false };
-    let mut plan =
-        Plan::new(FileAction::Move(layout), &[original(&path)], false, NameRule::Exact, |_| false);
+    let mut plan = Plan::new(to_best(), &[original(&path)], false, NameRule::Exact, |_| false);
     plan.skipped.push(Skipped::new("/photos/\u{1b}b.jpg".into(), "it is inside a Parquet file"));
     let annotations = AnnotationFile {
         path: "/photos/annotations.xml".into(),
@@ -117,15 +119,45 @@ fn a_move_asks_for_a_folder_shows_a_preview_and_is_confirmed() {
     let carried_out = Request::CarryOut(id, Box::new(preview));
     assert_eq!(desk.requests().last(), Some(&&carried_out));
     let outcome = Outcome { done: 1, ..Outcome::default() };
-    desk.answer(lane(), Payload::FileActionFinished(outcome));
-    assert_eq!(desk.notice(), "1 file done; 1 entry was deselected; u restores the selection");
+    desk.answer(lane(), Payload::FileActionFinished(to_best(), outcome));
+    assert_eq!(
+        desk.notice(),
+        "moved 1 file to /best; g u reverts this; 1 entry was deselected; u restores the selection"
+    );
     let reason = unavailable_reason(&desk.app, Action::MoveFiles).unwrap();
     assert!(reason.contains("nothing is selected"), "the selection was not cleared: {reason}");
 }
 
 #[test]
+fn a_toggles_whether_annotation_files_are_rewritten_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut planned = preview(folder.path());
+    let mut rewritten = planned.plan.steps[0].clone();
+    rewritten.operation = Operation::Rewrite;
+    planned.annotations[0].rewrite = Ok(rewritten);
+    let mut with_annotations = planned.clone();
+    with_annotations.rewrite_annotations();
+    for (keys, carried_out) in [
+        ("y", &planned),
+        ("a y", &with_annotations),
+        ("a a y", &planned),
+        ("j pagedown y", &planned),
+    ] {
+        let mut desk = local();
+        desk.press("space g x");
+        desk.answer(lane(), Payload::FileActionPlanned(Box::new(planned.clone())));
+        assert!(desk.app.overlay().unwrap().hints().contains("a rewrite annotation files"));
+        desk.press(keys);
+        let id = dataset(1, Status::Ready).id;
+        let expected = Request::CarryOut(id, Box::new(carried_out.clone()));
+        assert_eq!(desk.requests().last(), Some(&&expected), "{keys}");
+    }
+}
+
+#[test]
 fn only_what_left_the_folder_is_deselected() {
-    let whole = Payload::FileActionFinished(Outcome { done: 1, ..Outcome::default() });
+    let done = Outcome { done: 1, ..Outcome::default() };
+    let whole = Payload::FileActionFinished(FileAction::Trash, done);
     for (keys, stays) in [("g m", 1), ("g x", 1), ("g y", 2), ("g k", 2), ("g d", 2)] {
         let mut desk = local();
         desk.press("space");
@@ -142,6 +174,9 @@ fn only_what_left_the_folder_is_deselected() {
             }
         }
         let (ticket, _) = desk.take(|open| *open == lane());
+        if keys == "g d" {
+            desk.press("esc");
+        }
         desk.press("l space");
         desk.respond(ticket, Ok(whole.clone()));
         let selected = desk.app.baskets().selection(desk.app.results()).unwrap().len();
@@ -159,20 +194,20 @@ fn an_action_on_some_of_the_files_warns_and_keeps_the_selection() {
                 failed: failed.clone(),
                 not_tried: vec!["/pictures/1.jpg".into(); 996],
             },
-            "3 files done; stopped, 996 files were not tried; 1 left alone: /photos/c.jpg: No space",
+            "moved 3 files to the trash; g u reverts this; stopped, 996 files were not tried; 1 left alone: /photos/c.jpg: No space",
         ),
         (
             Outcome { done: 1, failed, not_tried: Vec::new() },
-            "1 file done; 1 left alone: /photos/c.jpg: No space",
+            "moved 1 file to the trash; g u reverts this; 1 left alone: /photos/c.jpg: No space",
         ),
         (
             Outcome { done: 1, failed: Vec::new(), not_tried: vec!["/pictures/1.jpg".into()] },
-            "1 file done; stopped, 1 file was not tried",
+            "moved 1 file to the trash; g u reverts this; stopped, 1 file was not tried",
         ),
     ] {
         let mut desk = local();
         desk.press("space g x");
-        desk.answer(lane(), Payload::FileActionFinished(outcome));
+        desk.answer(lane(), Payload::FileActionFinished(FileAction::Trash, outcome));
         let shown = desk.app.notifications().current().unwrap();
         assert_eq!(shown.level, Level::Warning, "{expected}");
         assert!(shown.text.as_str().contains(expected), "{}", shown.text);
@@ -210,6 +245,6 @@ fn an_undo_shows_what_it_reverts_and_is_confirmed() {
     desk.press("y");
     assert_eq!(desk.requests().last(), Some(&&undo));
     desk.answer(lane(), Payload::FileActionUndone(Outcome { done: 3, ..Outcome::default() }));
-    assert!(desk.notice().contains("3 files done"), "{}", desk.notice());
+    assert!(desk.notice().contains("reverted the action on 3 files"), "{}", desk.notice());
     assert_eq!(unavailable_reason(&desk.app, Action::MoveFiles), None, "other files are selected");
 }

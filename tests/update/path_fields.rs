@@ -1,11 +1,14 @@
 //! Tests fields with a path: Tab completes, and Ctrl-F opens the picker, in every form that has such a field.
 
 use tessera_interface::{
-    app::overlay::{
-        add_media::{AddMediaForm, SourceCheck},
-        export::{ExportField, ExportForm},
-        file_picker::FilePicker,
-        prompt::TextPrompt,
+    app::{
+        Event,
+        overlay::{
+            add_media::{AddMediaForm, SourceCheck},
+            export::{ExportField, ExportForm},
+            file_picker::FilePicker,
+            prompt::TextPrompt,
+        },
     },
     message::{Lane, Payload, Request},
 };
@@ -74,12 +77,36 @@ fn tab_passes_over_a_path_that_nobody_has_typed() {
     desk.press("e tab tab tab");
     assert!(desk.requests().is_empty());
     assert_eq!(desk.app.dialog::<ExportForm>().unwrap().field, ExportField::Images);
-    desk.press("up up x tab");
+    desk.press("up up end x tab");
     assert_eq!(
         desk.requests(),
         [&Request::Folder(folder_query("/", "downloadsx"))],
         "now it is typed"
     );
+}
+
+#[test]
+fn the_first_typed_character_replaces_a_default_and_other_keys_edit_it() {
+    let default = "/downloads/set-1.json";
+    for (keys, text) in [
+        ("x y", "xy".to_owned()),
+        ("end x", format!("{default}x")),
+        ("left x", "/downloads/set-1.jsoxn".to_owned()),
+        ("backspace x", "/downloads/set-1.jsox".to_owned()),
+        ("f1 esc x", "x".to_owned()),
+    ] {
+        let mut desk = Desk::with_clusters(1);
+        desk.press("space 5 w");
+        desk.press(keys);
+        assert_eq!(desk.app.dialog::<TextPrompt>().unwrap().text.value(), text, "{keys}");
+    }
+    let mut desk = Desk::with_clusters(1);
+    desk.press("e");
+    desk.happen(Event::Paste("night".into()));
+    desk.press("tab");
+    desk.happen(Event::Paste("/best".into()));
+    let form = desk.app.dialog::<ExportForm>().unwrap();
+    assert_eq!((form.name.value(), form.folder.value()), ("night", "/best"));
 }
 
 #[test]

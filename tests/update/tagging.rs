@@ -2,8 +2,18 @@
 
 use tessera_config::input::Action;
 use tessera_interface::{
-    app::{Event, availability::unavailable_reason, overlay::prompt::TextPrompt},
+    app::{
+        Event, Pane,
+        availability::unavailable_reason,
+        overlay::{
+            command_list::CommandList,
+            pick_list::{Command, PickItem},
+            prompt::TextPrompt,
+            tag_list::HiddenSelectionTagging,
+        },
+    },
     message::{Lane, Payload, Request, Ticket},
+    ui::tag_marks,
 };
 use tessera_model::{
     Dataset, DatasetTag, DatasetTags, Failure, FailureKind, SafeText, SelectionItem, Status, Tag,
@@ -28,6 +38,15 @@ fn tagging() -> Desk {
 fn tagging_with<'a>(tags: impl IntoIterator<Item = (&'a str, Option<TagColor>)>) -> Desk {
     let mut desk = Desk::new().opening_folder(vec![open()]);
     desk.press("2 ;");
+    desk.answer(Lane::Tags(open().id), Payload::Tags(listed(tags)));
+    desk
+}
+
+fn two_tags() -> DatasetTags {
+    listed([("night", Some(TagColor::Red)), ("wet", Some(TagColor::Blue))])
+}
+
+fn listed<'a>(tags: impl IntoIterator<Item = (&'a str, Option<TagColor>)>) -> DatasetTags {
     let tag = |(number, (name, color))| DatasetTag {
         id: TagId(Uuid::from_u128(number)),
         name: SafeText::name(name),
@@ -35,9 +54,7 @@ fn tagging_with<'a>(tags: impl IntoIterator<Item = (&'a str, Option<TagColor>)>)
         count: 1,
     };
     let tags = (1..).zip(tags).map(tag).collect();
-    let tags = DatasetTags { tags, ..DatasetTags::default() };
-    desk.answer(Lane::Tags(open().id), Payload::Tags(tags));
-    desk
+    DatasetTags { tags, ..DatasetTags::default() }
 }
 
 fn change(number: u128, changed: u64) -> Payload {
@@ -167,6 +184,59 @@ fn the_selection_or_the_whole_search_is_changed() {
     desk.answer(Lane::Tags(open().id), Payload::Tags(DatasetTags::default()));
     desk.press("x");
     assert!(matches!(sent(&desk).0, TagTarget::Selection(_)), "only the next key");
+}
+
+#[test]
+fn a_selection_that_is_not_on_the_page_is_tagged_only_after_a_question() {
+    let mut desk = tagging();
+    desk.press("space r");
+    desk.answer_page(page(5, 3));
+    let is_sent = |desk: &Desk| desk.app.tickets().is_open(&Lane::ChangeTags(open().id));
+    desk.press("p");
+    assert!(desk.app.dialog::<HiddenSelectionTagging>().is_some() && !is_sent(&desk));
+    desk.press("esc x");
+    assert!(!is_sent(&desk));
+    desk.press("y");
+    let (_, request) = desk.take(|lane| matches!(lane, Lane::ChangeTags(_)));
+    let Request::ChangeTags(_, TagTarget::Selection(items), rejection) = request else {
+        panic!("{request:?}")
+    };
+    assert_eq!((items.len(), rejection), (1, edit(&["rejected"], &[], None)));
+    desk.press("a p");
+    assert!(desk.app.overlay().is_none(), "the whole search needs no selection");
+}
+
+#[test]
+fn the_mode_starts_in_the_results_and_again_where_its_keys_do_nothing() {
+    let mut desk = Desk::new().opening_folder(vec![open()]);
+    for (action, focus, is_on) in [
+        (Action::FocusDatasets, Pane::Results, true),
+        (Action::FocusDatasets, Pane::Results, true),
+        (Action::FocusDetail, Pane::Detail, false),
+        (Action::FocusDetail, Pane::Detail, true),
+    ] {
+        desk.happen(Event::Action(action));
+        desk.press(";");
+        let app = &desk.app;
+        assert_eq!((app.panes().focus, app.tagging().is_on), (focus, is_on), "{action:?}");
+    }
+}
+
+#[test]
+fn the_palette_loads_the_tags_and_names_those_that_exist() {
+    let mut desk = Desk::new().opening_folder(vec![open()]);
+    desk.press("2 :");
+    desk.answer(Lane::Tags(open().id), Payload::Tags(two_tags()));
+    let palette = desk.app.dialog::<CommandList>().unwrap();
+    let is_of_key = |item: &&PickItem| matches!(item.command, Command::Action(action) if action.tag_key().is_some());
+    let listed = palette.list.items.iter().filter(is_of_key);
+    let listed: Vec<_> = listed.map(|it| (it.prefix.as_str(), it.note.as_str())).collect();
+    let expected =
+        [("; 1", "Add the tag night, or remove it"), ("; 2", "Add the tag wet, or remove it")];
+    assert_eq!(listed, expected);
+    desk.type_text("tag 1");
+    desk.press("enter");
+    assert_eq!(sent(&desk).1.add, ["night"]);
 }
 
 #[test]
@@ -393,13 +463,39 @@ fn a_key_removes_only_what_all_members_are_known_to_have() {
     }
     desk.press("r");
     desk.answer_page(found);
+    let is_marked_whole = |desk: &Desk| {
+        let marks = tag_marks(&desk.app, desk.app.results().cluster().unwrap(), None);
+        marks.iter().any(|(mark, is_whole)| format!("{mark:?}") == "Picked" && *is_whole)
+    };
+    assert!(!is_marked_whole(&desk), "some members are not loaded");
     let (add, remove) = (edit(&["picked"], &[], None), edit(&[], &["picked"], None));
     for (key, expected) in [("p", &add), ("p", &remove), ("p", &add), ("i p", &remove)] {
         desk.press(key);
         let (ticket, request) = desk.take(|lane| matches!(lane, Lane::ChangeTags(_)));
         assert!(matches!(&request, Request::ChangeTags(_, _, edit) if edit == expected), "{key}");
         desk.respond(ticket, Ok(change(1, 9)));
+        if key == "p" {
+            assert_eq!(is_marked_whole(&desk), *expected == add, "{key}");
+        }
     }
+}
+
+#[test]
+fn a_new_tag_does_not_forget_what_all_members_have_and_no_change_is_said() {
+    let mut desk = tagging();
+    let mut found = page(0, 1);
+    found.clusters[0].n_images = Some(9);
+    desk.press("r");
+    desk.answer_page(found);
+    desk.press("x");
+    desk.answer(Lane::ChangeTags(open().id), change(1, 0));
+    assert_eq!(desk.notice(), "already tagged rejected: nothing has changed");
+    desk.press("+ d r y enter");
+    desk.answer(Lane::ChangeTags(open().id), change(2, 0));
+    desk.press("x");
+    let (_, request) = desk.take(|lane| matches!(lane, Lane::ChangeTags(_)));
+    let remove = edit(&[], &["rejected"], None);
+    assert!(matches!(&request, Request::ChangeTags(_, _, edit) if *edit == remove), "{request:?}");
 }
 
 #[test]

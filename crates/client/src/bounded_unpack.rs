@@ -125,12 +125,13 @@ pub(super) fn verify(file: File) -> Result<VerifiedArchive, ArchiveError> {
     Ok(contents)
 }
 
-/// Whether a file is a web page, such as the login of a proxy, and not an archive.
-pub(super) fn is_web_page(mut file: &File) -> io::Result<bool> {
-    let mut start = [0; 256];
+/// Returns the first bytes of a file if they are text, which an archive never is. An empty file is an empty text.
+pub(super) fn text_of(mut file: &File, max_bytes: usize) -> io::Result<Option<Vec<u8>>> {
+    let mut start = Vec::new();
     file.rewind()?;
-    let length = file.read(&mut start)?;
-    Ok(start[..length].trim_ascii_start().starts_with(b"<"))
+    file.take(max_bytes as u64).read_to_end(&mut start)?;
+    let is_control = |byte: &u8| byte.is_ascii_control() && !byte.is_ascii_whitespace();
+    Ok((!start.iter().any(is_control)).then_some(start))
 }
 
 impl ArchiveEntry<'_> {

@@ -16,7 +16,7 @@ use crate::{
     errors::AttemptError,
     part_file::{ExistingFile, PartFile},
     recorder::Attempt,
-    request::ApiRequest,
+    request::{ApiRequest, MAX_ERROR_BODY_BYTES},
     retry::RetryState,
     transport::BodyReader,
 };
@@ -30,7 +30,7 @@ use reqwest::{
 use tessera_model::{
     Archive, DatasetId, ExportState, ExportTask, ExportTaskId, Failure, FailureKind, Link,
 };
-use tessera_wire::endpoints::Endpoint;
+use tessera_wire::{endpoints::Endpoint, error_body::read_error_message};
 
 /// The maximum number of new links in a row without a byte of progress.
 const MAX_LINK_REFRESHES: u32 = 3;
@@ -317,10 +317,11 @@ impl DownloadTransfer<'_> {
     /// Verifies the archive on a blocking thread. The inner error says why it is not an archive.
     async fn verify(&mut self) -> Result<Result<VerifiedArchive, Failure>, Failure> {
         let file = self.part.sync().await?;
-        if bounded_unpack::is_web_page(&file).unwrap_or_default() {
-            let sentence = "the link of the archive returned a web page";
-            let remedy = "Open the link in a browser, which shows what a proxy or a login wants";
-            return Ok(Err(Failure::new(FailureKind::Unexpected, sentence).with_remedy(remedy)));
+        if let Ok(Some(text)) = bounded_unpack::text_of(&file, MAX_ERROR_BODY_BYTES) {
+            let failure = text_instead_of_archive(&text);
+            let mask = self.client.transport.login_mask(None);
+            let message = read_error_message(&text, None).map(|message| mask.apply(&message));
+            return Ok(Err(failure.with_detail(message)));
         }
         let verified = tokio::task::spawn_blocking(|| bounded_unpack::verify(file)).await;
         let verified = verified.unwrap_or_else(|_| Err("it cannot be read".into()));
@@ -329,6 +330,21 @@ impl DownloadTransfer<'_> {
             Failure::new(FailureKind::Unexpected, sentence).with_remedy("Download it again")
         }))
     }
+}
+
+/// Describes a successful response that has a text instead of the archive.
+fn text_instead_of_archive(text: &[u8]) -> Failure {
+    let text = text.trim_ascii_start().to_ascii_lowercase();
+    let is_page = [&b"<!doctype html"[..], b"<html"].iter().any(|start| text.starts_with(start));
+    let (kind, found, remedy) = if text.is_empty() {
+        (FailureKind::Unexpected, "an empty response", "Try again later, or start the export again")
+    } else if is_page {
+        let remedy = "Open the link in a browser, which shows what a proxy or a login wants";
+        (FailureKind::Unexpected, "a web page", remedy)
+    } else {
+        (FailureKind::Rejected, "an error", "Try again later, or start the export again")
+    };
+    Failure::new(kind, format!("the link of the archive returned {found}")).with_remedy(remedy)
 }
 
 /// What is known about the archive at the service.

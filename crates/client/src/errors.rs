@@ -24,8 +24,7 @@ use tessera_proxy::{UsedProxy, used_proxy};
 use tessera_wire::endpoints::Endpoint;
 
 pub(super) const PROXY_LOGIN: &str = "the proxy requires a login";
-pub(super) const PROXY_LOGIN_REMEDY: &str =
-    "Put the user name and password into the variable of the proxy: http://USER:PASSWORD@HOST:PORT";
+pub(super) const PROXY_LOGIN_REMEDY: &str = "Put the user name and password into the variable of the proxy, before the host: USER:PASSWORD@HOST:PORT";
 
 const CONNECTION_REMEDY: &str = "Check that the service is running and that its address is correct";
 const LATER: &str = "Try again later";
@@ -97,7 +96,7 @@ impl AttemptError {
             );
             let failure = Failure::new(FailureKind::Unreachable, sentence);
             Self::Fatal(through_proxy(failure.with_remedy(problem.remedy)))
-        } else if needs_proxy_login(&error) {
+        } else if needs_proxy_login(&error, url.as_ref().and_then(used_proxy)) {
             let sentence = format!("no connection: {PROXY_LOGIN}");
             let failure = Failure::new(FailureKind::Unreachable, sentence);
             Self::Fatal(through_proxy(failure.with_remedy(PROXY_LOGIN_REMEDY)))
@@ -140,11 +139,17 @@ fn tls_problem(error: &reqwest::Error) -> Option<TlsProblem> {
     (error.is_connect() || needs_client_certificate(problem)).then(|| TlsProblem::of(problem))
 }
 
-/// Whether a proxy refused to connect to an encrypted service. The text is compared, because the type of this error is
-/// private.
-fn needs_proxy_login(error: &reqwest::Error) -> bool {
-    error.is_connect()
-        && causes(error).any(|cause| cause.to_string().contains("proxy authorization required"))
+/// Whether a proxy refused to connect without a valid login. The text is compared, because the type of this error is
+/// private. The library reports a SOCKS proxy that requires a login as one that does not support it.
+fn needs_proxy_login(error: &reqwest::Error, proxy: Option<UsedProxy>) -> bool {
+    let has_login = proxy.is_some_and(|proxy| proxy.has_login());
+    let is_refusal = |cause: &(dyn Error + 'static)| {
+        let cause = cause.to_string();
+        cause.contains("proxy authorization required")
+            || cause.contains("credentials not accepted")
+            || (!has_login && cause.contains("does not support user/pass authentication"))
+    };
+    error.is_connect() && causes(error).any(is_refusal)
 }
 
 #[derive(Clone, Copy)]
@@ -338,7 +343,11 @@ pub(super) fn add_known_remedy(endpoint: Endpoint, failure: Failure) -> Failure 
     let message = failure.detail.as_ref().map(|detail| detail.as_str().to_lowercase());
     let message = message.unwrap_or_default();
     match failure.status.and_then(|status| known_error(status, &message)) {
-        Some((code, remedy)) => Failure { code: Some(code), ..failure.with_remedy(remedy) },
+        Some((code, remedy)) => {
+            // Other errors with this status may have had an effect, or end by themselves.
+            let kind = if code == "disk_full" { FailureKind::Local } else { failure.kind };
+            Failure { kind, code: Some(code), ..failure.with_remedy(remedy) }
+        }
         // A 403 has two meanings, and the message may not distinguish them.
         None if failure.status == Some(403) && endpoint.adds_media() => failure.with_remedy(
             "Either adding media is disabled, or you have no write access to the dataset",

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use rustls::{AlertDescription, CertificateError, Error, OtherError};
-use tessera_crypto::is_ca_used_as_end_entity;
+use tessera_crypto::{AUTHORITY_VARIABLES, is_ca_used_as_end_entity};
 
 pub(super) fn needs_client_certificate(error: &Error) -> bool {
     *error == Error::AlertReceived(AlertDescription::CertificateRequired)
@@ -23,6 +23,11 @@ impl TlsProblem {
                 "the service does not speak TLS at this port",
                 "Use http:// if the service is not encrypted, or give the port of its encrypted address",
             ),
+            Error::General(cause)
+                if AUTHORITY_VARIABLES.iter().any(|name| cause.contains(name)) =>
+            {
+                Self::new(cause, VARIABLE_REMEDY)
+            }
             Error::General(cause) => Self::new(cause, AUTHORITIES_REMEDY),
             error if needs_client_certificate(error) => Self::new(
                 "the service requires a certificate of the client, which this program does not send",
@@ -164,6 +169,9 @@ const KEY_REMEDY: &str = "Check which versions of TLS the service offers, and cr
 /// What to do on a system without certificate authorities, such as a minimal container.
 const AUTHORITIES_REMEDY: &str = "Encrypted services need the certificate authorities of the system (package \
                                   ca-certificates), or `ca_file` in the profile";
+
+const VARIABLE_REMEDY: &str =
+    "Correct the variable, or unset it to use the certificate authorities of the system";
 
 const TRUST_REMEDY: &str = "If you trust the service, set `ca_file` of the profile to a PEM file with its certificate \
                             or the one of its authority";

@@ -137,7 +137,7 @@ impl Transport {
         FailureContext { request, login }.explain(error)
     }
 
-    fn login_mask(&self, sent: Option<&AuthHeader>) -> LoginMask {
+    pub(super) fn login_mask(&self, sent: Option<&AuthHeader>) -> LoginMask {
         LoginMask::new(&self.auth, self.upload_session.iter().chain(sent))
     }
 

@@ -94,7 +94,7 @@ impl Layers {
             let Some(word) = sources.variables.get(variable) else { continue };
             let origin = SettingOrigin::Variable(variable);
             // A word that is not Unicode is not a value of any type.
-            match word.to_str().and_then(|word| key.value_type.parse(word)) {
+            match word.to_str().and_then(|word| key.value_type.parse(word.trim())) {
                 Some(value) => layers.add(key.name, Setting { value, origin }),
                 None => {
                     errors.push(origin.error(format!("must be {}", key.value_type.description())));

@@ -4,6 +4,7 @@
 //! is unknown.
 
 use std::{
+    env,
     error::Error as StdError,
     io,
     iter::successors,
@@ -20,8 +21,11 @@ use rustls::{
     pki_types::{CertificateDer, ServerName, UnixTime},
     server::ParsedCertificate,
 };
-use rustls_native_certs::load_native_certs;
+use rustls_native_certs::{ErrorKind, load_native_certs};
 use rustls_platform_verifier::Verifier;
+
+/// The variables that name a file and folders of authorities, in place of those of the system.
+pub const AUTHORITY_VARIABLES: [&str; 2] = ["SSL_CERT_FILE", "SSL_CERT_DIR"];
 
 /// Returns the configuration of HTTP clients that trust the authorities of the system and these certificates. The
 /// authorities are read now if the service is encrypted, else when a link leads to an encrypted one.
@@ -52,10 +56,28 @@ pub fn http_tls_config(
 ///
 /// # Errors
 /// The service is encrypted, and this machine has no authorities. The error is a sentence with the remedy.
-pub fn system_tls_config(is_encrypted: bool) -> Result<ClientConfig, &'static str> {
-    http_tls_config(&[], is_encrypted).map_err(
-        |_| "this machine has no certificate authorities; install the package ca-certificates",
-    )
+pub fn system_tls_config(is_encrypted: bool) -> Result<ClientConfig, String> {
+    http_tls_config(&[], is_encrypted).map_err(|_| match unreadable_variables() {
+        Some(problem) => format!("{problem}; correct or unset the variable"),
+        None => "this machine has no certificate authorities; install the package ca-certificates"
+            .to_owned(),
+    })
+}
+
+/// Says which variables name no authorities, and why. Returns `None` if no variable is set.
+fn unreadable_variables() -> Option<String> {
+    let named = |name: &&str| {
+        // The format for debugging escapes everything that a terminal interprets.
+        env::var_os(name).map(|value| format!("{name}={:?}", value.to_string_lossy()))
+    };
+    let named: Vec<String> = AUTHORITY_VARIABLES.iter().filter_map(named).collect();
+    let causes = load_native_certs().errors.into_iter().map(|error| error.kind);
+    let cause = causes.into_iter().find_map(|cause| match cause {
+        ErrorKind::Io { inner, .. } => Some(format!(" ({inner})")),
+        _ => None,
+    });
+    let text = format!("no certificates in {}{}", named.join(" or "), cause.unwrap_or_default());
+    (!named.is_empty()).then_some(text)
 }
 
 #[derive(Debug)]
@@ -69,8 +91,11 @@ struct CertificateVerifier {
 
 impl CertificateVerifier {
     fn authorities(&self) -> Result<&Verifier, Error> {
-        let read =
-            || Verifier::new_with_extra_roots(self.named.iter().cloned(), self.provider.clone());
+        let read = || {
+            let named = self.named.iter().cloned();
+            Verifier::new_with_extra_roots(named, self.provider.clone())
+                .map_err(|error| unreadable_variables().map_or(error, Error::General))
+        };
         self.authorities.get_or_init(read).as_ref().map_err(Clone::clone)
     }
 

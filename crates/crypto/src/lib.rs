@@ -16,7 +16,8 @@ use ring::hmac;
 use rustls::crypto::CryptoProvider as TlsProvider;
 
 pub use http_tls::{
-    causes, certificate_problem, http_tls_config, is_ca_used_as_end_entity, system_tls_config,
+    AUTHORITY_VARIABLES, causes, certificate_problem, http_tls_config, is_ca_used_as_end_entity,
+    system_tls_config,
 };
 pub use rustls::ClientConfig;
 

@@ -98,6 +98,8 @@ pub enum Lane {
     SaveSelection,
     /// Loading a saved selection.
     OpenSelection,
+    /// The names of the saved selections of a dataset.
+    SelectionNames,
     /// Saving a part of the state. It is never cancelled.
     SaveState(StateKey),
     LoadState(StateKey),
@@ -125,6 +127,11 @@ impl Lane {
             Self::SaveState(_) => "saving the state",
             _ => return None,
         })
+    }
+
+    /// Returns whether the lane is for one kind of action, so that a later success makes an earlier failure pointless.
+    pub fn is_of_one_action(&self) -> bool {
+        !matches!(self, Self::ChangeTags(_) | Self::FileAction(_) | Self::Manage(_))
     }
 
     /// Returns whether a newer request of the lane makes the response to an older one pointless. A write never does,
@@ -182,6 +189,7 @@ impl Lane {
             | Self::Curl
             | Self::SaveSelection
             | Self::OpenSelection
+            | Self::SelectionNames
             | Self::SaveState(_)
             | Self::LoadState(_) => false,
         }
@@ -302,6 +310,7 @@ pub enum Request {
     /// Saves a selection under a name, replacing an older one.
     SaveNamed(String, DatasetId, Selection),
     OpenNamed(String, DatasetId),
+    SelectionNames(DatasetId),
     SaveState(StateValue),
     Recall(StateKey),
 }
@@ -384,7 +393,7 @@ pub enum Payload {
     FileActionPlanned(Box<FileActionPreview>),
     UndoPlanned(LastAction),
     /// An action on the files of the selection was carried out.
-    FileActionFinished(Outcome),
+    FileActionFinished(FileAction, Outcome),
     FileActionUndone(Outcome),
     Duplicates(Vec<DuplicateGroup>),
     SetsSaved(Vec<SavedSet>),
@@ -419,6 +428,7 @@ pub enum Payload {
     LoginImported(ImportedLogin),
     SelectionSaved(PathBuf),
     Selection(DatasetId, Selection),
+    SelectionNames(Vec<SafeText>),
     StateSaved,
     /// The value, if it was ever saved.
     StateLoaded(Option<StateValue>),

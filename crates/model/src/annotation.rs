@@ -1,5 +1,5 @@
 //! What an annotation file says about an object beside its label and box: its score, polygons, mask and keypoints. The
-//! fields have the form of COCO. Annotations come from outside, so [`Annotation::check`] bounds their size.
+//! fields have the form of COCO. Annotations come from outside, so [`Annotation::checked`] bounds their size.
 
 use serde::{Deserialize, Serialize};
 
@@ -76,21 +76,34 @@ impl Annotation {
         }
     }
 
-    /// Returns the annotation if it is well-formed and not too large.
-    ///
-    /// # Errors
-    /// The reason why the annotation is refused, which says what is wrong with the object.
-    pub fn check(self) -> Result<Self, &'static str> {
-        let are_numbers = |list: &[f64]| list.iter().all(|number| number.abs() <= MAX_COORDINATE);
-        let is_outline =
-            |list: &Vec<f64>| list.len() >= 6 && list.len().is_multiple_of(2) && are_numbers(list);
+    /// Whether a list of coordinates is an outline of at least three points.
+    pub fn is_outline(list: &[f64]) -> bool {
+        list.len() >= 6 && list.len().is_multiple_of(2) && are_coordinates(list)
+    }
+
+    /// Returns the annotation if it is well-formed and not too large, and otherwise an empty one. Polygons that are not
+    /// outlines are left out on their own. The error says what is wrong with the object.
+    pub fn checked(mut self) -> (Self, Result<(), &'static str>) {
+        let count = self.polygons.len();
+        self.polygons.retain(|polygon| Self::is_outline(polygon));
+        let end = match self.polygons.len() {
+            kept if kept < count => {
+                Err("one of its polygons is not a list of at least three points")
+            }
+            _ => Ok(()),
+        };
+        match self.check() {
+            Ok(()) => (self, end),
+            Err(why) => (Self::default(), Err(why)),
+        }
+    }
+
+    fn check(&self) -> Result<(), &'static str> {
         let visibilities = || self.keypoints.iter().skip(2).step_by(3);
         if self.score.is_some_and(|score| !score.is_finite()) {
             Err("its score is not a number")
-        } else if !self.polygons.iter().all(is_outline) {
-            Err("one of its polygons is not a list of at least three points")
         } else if !self.keypoints.len().is_multiple_of(3)
-            || !are_numbers(&self.keypoints)
+            || !are_coordinates(&self.keypoints)
             || !visibilities().all(|it| [0.0, 1.0, 2.0].contains(it))
         {
             Err("its keypoints are not a list of x, y and a visibility of 0, 1 or 2")
@@ -103,7 +116,7 @@ impl Annotation {
         } else if self.mask.as_ref().is_some_and(|mask| mask.runs().is_none()) {
             Err("its mask is damaged or has more pixels than its picture, so only its box is kept")
         } else {
-            Ok(self)
+            Ok(())
         }
     }
 
@@ -137,6 +150,10 @@ impl Annotation {
     }
 }
 
+fn are_coordinates(list: &[f64]) -> bool {
+    list.iter().all(|number| number.abs() <= MAX_COORDINATE)
+}
+
 /// Rounds a coordinate in pixels to thousandths.
 pub fn round_pixels(number: f64) -> f64 {
     // Adding zero normalizes -0.0.
@@ -166,7 +183,7 @@ mod tests {
             (Annotation { mask, ..Annotation::default() }, "its mask is larger"),
             (endless, "its mask is damaged or has more pixels than its picture"),
         ] {
-            let why = annotation.check().unwrap_err();
+            let why = annotation.checked().1.unwrap_err();
             assert!(why.starts_with(expected), "{why}");
         }
     }

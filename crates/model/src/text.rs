@@ -121,11 +121,25 @@ pub fn composed(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns the spellings that a name may have on a disk: as it is, in NFC, and in NFD. Keyboards and file systems
-/// differ.
-pub fn spellings(name: &str) -> Vec<String> {
-    let mut spellings = vec![name.to_owned()];
-    for spelling in [composed(name).into_owned(), name.nfd().collect()] {
+/// The maximum number of spellings of a path whose names are each in NFC or in NFD.
+const MAX_MIXED_SPELLINGS: usize = 64;
+
+/// Returns the spellings that a path may have on a disk: as it is, in NFC, in NFD, and with each of its names in one of
+/// these forms. Keyboards and file systems differ, and a folder may come from another system than its files.
+pub fn spellings(path: &str) -> Vec<String> {
+    let forms = |text: &str| [composed(text).into_owned(), text.nfd().collect()];
+    let mut mixed = vec![String::new()];
+    for name in path.split_inclusive('/') {
+        let mut forms = forms(name).to_vec();
+        forms.truncate(MAX_MIXED_SPELLINGS / mixed.len());
+        forms.dedup();
+        mixed = forms
+            .iter()
+            .flat_map(|form| mixed.iter().map(move |before| format!("{before}{form}")))
+            .collect();
+    }
+    let mut spellings = vec![path.to_owned()];
+    for spelling in forms(path).into_iter().chain(mixed) {
         if !spellings.contains(&spelling) {
             spellings.push(spelling);
         }
@@ -164,6 +178,19 @@ pub fn table_delimiters(table: &str) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_name_of_a_path_may_be_composed_or_decomposed() {
+        assert_eq!(spellings("a/b.png"), ["a/b.png"]);
+        let (composed, decomposed) = ("\u{e9}", "e\u{301}");
+        for (folder, file) in [(composed, decomposed), (decomposed, composed)] {
+            let on_disk = format!("a/{folder}/{file}.png");
+            for typed in [composed, decomposed] {
+                assert!(spellings(&format!("a/{typed}/{typed}.png")).contains(&on_disk));
+            }
+        }
+        assert!(spellings(&format!("{composed}/").repeat(100)).len() <= MAX_MIXED_SPELLINGS + 3);
+    }
 
     #[test]
     fn composed_and_decomposed_names_are_the_same() {

@@ -5,11 +5,12 @@ use std::{env, ffi::OsString, fmt, net::IpAddr};
 
 use reqwest::{ClientBuilder, Proxy, Url};
 
-const HTTP: [&str; 2] = ["HTTP_PROXY", "http_proxy"];
-const HTTPS: [&str; 2] = ["HTTPS_PROXY", "https_proxy"];
-const ALL: [&str; 2] = ["ALL_PROXY", "all_proxy"];
+/// The lowercase spelling takes precedence, as in curl.
+const HTTP: [&str; 2] = ["http_proxy", "HTTP_PROXY"];
+const HTTPS: [&str; 2] = ["https_proxy", "HTTPS_PROXY"];
+const ALL: [&str; 2] = ["all_proxy", "ALL_PROXY"];
 /// The hosts that are reached without a proxy.
-const EXCEPTIONS: [&str; 2] = ["NO_PROXY", "no_proxy"];
+const EXCEPTIONS: [&str; 2] = ["no_proxy", "NO_PROXY"];
 /// `socks` is what desktops write for SOCKS 5.
 const SCHEMES: [&str; 7] = ["http", "https", "socks", "socks4", "socks4a", "socks5", "socks5h"];
 
@@ -30,6 +31,10 @@ pub struct UsedProxy {
 }
 
 impl UsedProxy {
+    pub fn has_login(&self) -> bool {
+        !self.address.username().is_empty()
+    }
+
     /// Whether connections to the proxy itself are encrypted.
     pub fn is_encrypted(&self) -> bool {
         self.address.scheme() == "https"
@@ -152,8 +157,9 @@ fn is_covered(url: &Url, entry: &str) -> bool {
     if port.is_some_and(|port| url.port_or_known_default() != Some(port)) {
         return false;
     }
-    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-    let name = name.trim_matches(['[', ']']).to_ascii_lowercase();
+    // The final dot of a name only says that the name is complete.
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']).trim_end_matches('.');
+    let name = name.trim_matches(['[', ']']).trim_end_matches('.').to_ascii_lowercase();
     if name == "*" {
         return true;
     }
@@ -239,10 +245,10 @@ mod tests {
     }
 
     #[test]
-    fn of_two_spellings_the_first_one_is_used() {
+    fn the_lowercase_spelling_takes_precedence() {
         let value = |name: &str| match name {
-            "HTTPS_PROXY" => Some("http://proxy:3128".into()),
-            "https_proxy" => Some("not a proxy".into()),
+            "https_proxy" => Some("http://proxy:3128".into()),
+            "HTTPS_PROXY" => Some("not a proxy".into()),
             _ => None,
         };
         assert_eq!(check(value), Ok(()));
@@ -307,6 +313,8 @@ mod tests {
             ("other, .LAB.example", "http://media.lab.example/", true),
             ("*.lab.example", "http://media.lab.example/", true),
             ("lab.example", "http://notlab.example/", false),
+            ("lab.example", "http://media.lab.example./", true),
+            ("lab.example.", "http://media.lab.example/", true),
             ("media.lab.example:80", "http://media.lab.example/", true),
             ("media.lab.example:80", "http://media.lab.example:8080/", false),
             ("*", "https://example.com", true),

@@ -61,8 +61,8 @@ impl QueryRun<'_> {
             let semantic = cosine(self.text_distances(caption)?);
             retain_scores(&mut self.mask, &semantic.values, f64::is_finite);
             // If there is an anchor as well, the anchor ranks and the caption only limits.
-            if let Some(max_score) = query.max_score {
-                retain_scores(&mut self.mask, &semantic.values, |score| score < max_score.value());
+            if let Some(max) = query.max_score.map(distance_bound) {
+                retain_scores(&mut self.mask, &semantic.values, |score| score < max);
             }
             scores.get_or_insert(semantic);
         }
@@ -70,11 +70,11 @@ impl QueryRun<'_> {
             let by_filter = self.apply_filter(filter).map_err(|cause| cause.in_filter(index))?;
             scores = scores.or(by_filter);
         }
-        if let (Some(max_score), None) = (query.max_score, &query.caption) {
+        if let (Some(max), None) = (query.max_score.map(distance_bound), &query.caption) {
             let distances =
                 scores.as_ref().filter(|scores| scores.kind == ScoreKind::COSINE_DISTANCE);
             let distances = distances.ok_or(RetrievalError::NoSimilarity)?;
-            retain_scores(&mut self.mask, &distances.values, |score| score < max_score.value());
+            retain_scores(&mut self.mask, &distances.values, |score| score < max);
         }
         let mask = self.mask;
         let files = &self.index.members.properties;
@@ -99,7 +99,7 @@ impl QueryRun<'_> {
             Filter::Similar { anchor, max_distance } => {
                 let values = self.visual_distances(*anchor)?;
                 let max = max_distance.map(distance_bound);
-                retain_scores(&mut self.mask, &values, |score| max.is_none_or(|max| score <= max));
+                retain_scores(&mut self.mask, &values, |score| max.is_none_or(|max| score < max));
                 return Ok(Some(cosine(values)));
             }
             _ => {}

@@ -23,12 +23,12 @@ pub struct SearchQuery {
     pub order: Option<FileOrder>,
 }
 
-/// Returns the distance that a user gives, with the precision of distances. The user may have copied the distance of a
-/// result, which must pass. Its text is a number with fewer digits than the distance itself.
-pub(super) fn distance_bound(most: Fraction) -> f64 {
+/// Returns the distance below which results must be, with the precision of distances. The user may have copied the
+/// distance of a result, which is not below itself. Its text is a number with fewer digits than the distance itself.
+pub(super) fn distance_bound(max: Fraction) -> f64 {
     #[expect(clippy::cast_possible_truncation, reason = "distances have this precision")]
-    let most = most.value() as f32;
-    most.into()
+    let max = max.value() as f32;
+    max.into()
 }
 
 /// The reason why a query has no result.
@@ -86,10 +86,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_distance_of_a_result_is_within_its_own_text() {
+    fn the_distance_of_a_result_is_not_below_its_own_text() {
         for distance in [0.051_536_664_f32, 0.1, 0.333_333_34, 1.0] {
             let copied: f64 = distance.to_string().parse().unwrap();
-            assert!(f64::from(distance) <= distance_bound(Fraction::new(copied).unwrap()));
+            assert!(f64::from(distance) >= distance_bound(Fraction::new(copied).unwrap()));
         }
     }
 }

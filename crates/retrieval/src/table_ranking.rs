@@ -147,7 +147,7 @@ impl<'a> QueryTranslation<'a> {
         mut self,
         query: &SearchQuery,
     ) -> Result<(MemberSearch, Vec<f32>), RetrievalError> {
-        let max_score = query.max_score.map(Fraction::value);
+        let max_score = query.max_score.map(distance_bound);
         if let Grouping::Duplicates(similarity) = query.grouping {
             self.conditions.push(MemberCondition::NearDuplicate(similarity.into()));
         }
@@ -183,8 +183,8 @@ impl<'a> QueryTranslation<'a> {
             }
             Filter::Similar { anchor, max_distance } => {
                 let distance = self.visual_distance(*anchor)?;
-                let most = max_distance.map(distance_bound);
-                let bound = most.map_or(DistanceBound::Exists, DistanceBound::AtMost);
+                let max = max_distance.map(distance_bound);
+                let bound = max.map_or(DistanceBound::Exists, DistanceBound::Below);
                 self.distance(distance, bound);
                 Ok(())
             }

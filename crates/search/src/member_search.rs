@@ -167,7 +167,6 @@ pub enum DistanceBound {
     /// The member has such a vector.
     Exists,
     Below(f64),
-    AtMost(f64),
     /// One minus the distance is at least this value.
     SimilarityFrom(f64),
 }

@@ -394,13 +394,18 @@ impl Deployment {
         self.tasks.waiting_reason()
     }
 
-    /// Returns why a dataset may have to wait. Unreachable object storage delays only datasets that are in object
-    /// storage.
-    pub(crate) fn waiting_reason_of(&self, dataset: &DatasetRecord) -> Option<&'static str> {
-        let concerns = |reason: &&str| {
-            *reason != STORAGE_UNREACHABLE || storage_location(&dataset.folder).is_some()
-        };
-        self.waiting_reason().filter(|reason| dataset.status.is_busy() && concerns(reason))
+    /// Returns why a dataset has to wait, whichever process runs its task. Only this process knows why a store accepts
+    /// no changes, which delays all datasets.
+    pub(crate) fn waiting_reason_of(
+        &self,
+        dataset: &DatasetRecord,
+    ) -> Result<Option<String>, StoreError> {
+        if !dataset.status.is_busy() {
+            return Ok(None);
+        }
+        let stored = self.store.read(|c| indexing_task::waiting_reason(c, dataset.id))?;
+        let is_of_store = |reason: &&str| *reason != STORAGE_UNREACHABLE;
+        Ok(stored.or_else(|| self.waiting_reason().filter(is_of_store).map(str::to_owned)))
     }
 
     /// Waits until this process has no task to run.

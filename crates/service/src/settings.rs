@@ -9,7 +9,7 @@ use tessera_model::{PatternLists, keyword_enum};
 use tessera_retrieval::ModelChoice;
 use tessera_search::{similarity::MAX_EXACT_ROWS, text::language::LanguageChoice};
 use tessera_store::{
-    QueryError, Store, extraction::RANGE_FILES, postgres::StoreAddress,
+    QueryError, Store, export, extraction::RANGE_FILES, postgres::StoreAddress,
     search_table::SearchTableLimits, setting,
 };
 
@@ -63,6 +63,9 @@ pub struct DeploymentSettings {
     pub injected_failures: BTreeSet<InjectedFailure>,
 }
 
+/// Disk space that exports without images never use, in bytes.
+const METADATA_RESERVE: u64 = 64 << 20;
+
 impl Default for DeploymentSettings {
     fn default() -> Self {
         Self {
@@ -99,6 +102,15 @@ impl DeploymentSettings {
         let is_complete =
             |ffmpeg: &PathBuf| ffmpeg.is_file() && ffmpeg.with_file_name("ffprobe").is_file();
         Self { ffmpeg: ffmpeg.find(is_complete), ..Self::default() }
+    }
+
+    /// Returns the quota of an export. Metadata is small, so it may use more of a disk that is nearly full.
+    pub(crate) fn disk_of_exports(&self, include_images: bool) -> DiskQuota {
+        if include_images {
+            self.disk.clone()
+        } else {
+            self.disk.with_reserve_up_to(METADATA_RESERVE)
+        }
     }
 }
 
@@ -140,11 +152,14 @@ impl FromStr for InjectedFailure {
 /// The number of bytes of a model's fingerprint that are shown.
 const SHOWN_BYTES: usize = 6;
 
+const NO_BUCKET: &str = "no bucket";
+
 /// A setting that all processes have in common: its name in the store, its option, and its value in the form in which
 /// errors show it.
 type CommonSetting = (&'static str, &'static str, String);
 
-/// Records the settings, unless different ones are recorded already.
+/// Records the settings, unless different ones are recorded already. If the bucket was changed, exports whose archives
+/// are in the former one become failed.
 ///
 /// # Errors
 /// Another process of the store has a different bucket or model, or the store fails.
@@ -158,6 +173,13 @@ pub(crate) fn record_settings(
     store.write(|tx| {
         for (name, _, given) in common_settings(settings) {
             setting::find_or_insert(tx, name, given.as_bytes())?;
+        }
+        let former = setting::remove(tx, setting::FORMER_BUCKET)?;
+        let has_changed = |former: &[u8]| {
+            former != NO_BUCKET.as_bytes() && former != bucket_name(settings).as_bytes()
+        };
+        if former.is_some_and(|former| has_changed(&former)) {
+            export::fail_completed(tx, "its archive is in the former bucket; start it again")?;
         }
         Ok(())
     })?;
@@ -196,7 +218,7 @@ fn common_settings(settings: &DeploymentSettings) -> [CommonSetting; 2] {
 fn bucket_name(settings: &DeploymentSettings) -> String {
     match &settings.bucket {
         Some(bucket) => format!("the bucket {}", bucket.to_string().trim_end_matches('/')),
-        None => "no bucket".to_owned(),
+        None => NO_BUCKET.to_owned(),
     }
 }
 

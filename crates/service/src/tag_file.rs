@@ -47,6 +47,7 @@ const MAX_REPORTED: usize = 5;
 /// Who wrote a file, and what. Nobody has changed the file since if the hash is that of the other lines.
 #[derive(Serialize, Deserialize)]
 struct Origin {
+    /// [`Store::writer_id`].
     store: Uuid,
     dataset: DatasetId,
     /// The revision of the tags in this store.
@@ -120,7 +121,10 @@ pub(crate) fn synchronize(
     };
     let known = store.read(|c| tagged_files::state(c, record.id))?;
     let changed = found.as_ref().filter(|bytes| known.file != Some(hash(bytes)));
-    let is_outdated = changed.is_some_and(|bytes| is_outdated(store, record.id, &known, bytes));
+    let origin = (store.writer_id()?, record.id);
+    let is_outdated = changed.is_some_and(|bytes| {
+        own_revision(origin, bytes).is_some_and(|revision| is_outdated(store, &known, revision))
+    });
     if let Some(bytes) = changed.filter(|_| !is_outdated)
         && let Err(cause) = replace_tags(store, record.id, &location, bytes, &mut problems)?
     {
@@ -133,7 +137,7 @@ pub(crate) fn synchronize(
         found.is_none() && !(snapshot.files.is_empty() && snapshot.definitions.is_empty());
     if state.revision > state.written || is_lost || is_outdated {
         let lines = write_lines(record.id, &snapshot);
-        let lines = with_origin(store, record.id, state.revision, lines);
+        let lines = with_origin(origin, state.revision, lines);
         if let Err(cause) = location.write(&lines) {
             return Ok([problems, vec![only_in_index(&unwritable(&cause))]].concat());
         }
@@ -147,10 +151,9 @@ fn hash(bytes: &[u8]) -> [u8; 32] {
     *blake3::hash(bytes).as_bytes()
 }
 
-/// Whether this store has written a file before its last write, and nobody has changed the file since. Such a file says
-/// nothing that the index does not know.
-fn is_outdated(store: &Store, dataset: DatasetId, known: &TagFileState, bytes: &[u8]) -> bool {
-    let Some(revision) = own_revision(store, dataset, bytes) else { return false };
+/// Whether this store has written a file with this revision before its last write. If nobody has changed the file
+/// since, it says nothing that the index does not know.
+fn is_outdated(store: &Store, known: &TagFileState, revision: i64) -> bool {
     // The process that wrote this was ended before it could record the write.
     let is_unrecorded = (known.written + 1..=known.revision).contains(&revision);
     // Each machine can have a copy of the folder, and only one of them writes at a time. On a single machine, however,
@@ -158,19 +161,19 @@ fn is_outdated(store: &Store, dataset: DatasetId, known: &TagFileState, bytes: &
     is_unrecorded || (store.is_on_server() && revision <= known.written)
 }
 
-/// Returns the revision of the tags in a file that this store has written for a dataset, and that nobody has changed
+/// Returns the revision of the tags in a file that a store has written for a dataset, and that nobody has changed
 /// since.
-fn own_revision(store: &Store, dataset: DatasetId, bytes: &[u8]) -> Option<i64> {
+fn own_revision((store, dataset): (Uuid, DatasetId), bytes: &[u8]) -> Option<i64> {
     let end = bytes.iter().position(|byte| *byte == b'\n')?;
     let origin = serde_json::from_slice::<Line>(&bytes[..end]).ok()?.written?;
     let lines = blake3::Hash::from_bytes(hash(&bytes[end + 1..]));
-    let is_own = (origin.store, origin.dataset) == (store.id(), dataset);
+    let is_own = (origin.store, origin.dataset) == (store, dataset);
     (is_own && origin.lines == lines.to_hex().as_str()).then_some(origin.revision)
 }
 
-fn with_origin(store: &Store, dataset: DatasetId, revision: i64, lines: Vec<u8>) -> Vec<u8> {
+fn with_origin((store, dataset): (Uuid, DatasetId), revision: i64, lines: Vec<u8>) -> Vec<u8> {
     let hash = blake3::Hash::from_bytes(hash(&lines)).to_hex().to_string();
-    let written = Some(Origin { store: store.id(), dataset, revision, lines: hash });
+    let written = Some(Origin { store, dataset, revision, lines: hash });
     let mut file = Vec::new();
     write_line(&mut file, &Line { written, ..Line::default() });
     file.extend(lines);
@@ -712,6 +715,35 @@ mod tests {
         assert_eq!(defined.iter().map(|tag| &*tag.name).collect::<Vec<_>>(), ["day"]);
         let written = fs::read_to_string(folder.path().join(TAGS_FOLDER).join(FILE)).unwrap();
         assert!(!written.contains("night"), "{written}");
+    }
+
+    #[test]
+    fn a_copied_index_folder_keeps_what_the_original_has_written() {
+        let [data, folder] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        let record = DatasetRecord::new(DatasetId(Uuid::nil()), "demo", folder.path(), 1);
+        let tag = |store: &Store, name: &str| {
+            store.write(|tx| tags::create(tx, record.id, [name])).unwrap();
+            assert_eq!(synchronize(store, &record).unwrap(), [""; 0]);
+        };
+        let store = Store::open(&data.path().join("first")).unwrap();
+        store.write(|tx| dataset::upsert(tx, &record)).unwrap();
+        tag(&store, "day");
+        drop(store);
+        let database = |name: &str| data.path().join(name).join("tessera.db");
+        fs::create_dir(data.path().join("copy")).unwrap();
+        fs::copy(database("first"), database("copy")).unwrap();
+        // The folder of the index can be renamed.
+        fs::rename(data.path().join("first"), data.path().join("moved")).unwrap();
+        let open = |name| Store::open(&data.path().join(name)).unwrap();
+        let (moved, copy) = (open("moved"), open("copy"));
+        assert_eq!(moved.id(), copy.id());
+        // Both write the same revision.
+        tag(&moved, "night");
+        tag(&copy, "noon");
+        let written = fs::read_to_string(folder.path().join(TAGS_FOLDER).join(FILE)).unwrap();
+        for name in ["day", "night", "noon"] {
+            assert!(written.contains(name), "{written}");
+        }
     }
 
     #[test]

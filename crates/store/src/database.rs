@@ -2,6 +2,8 @@
 
 use std::{
     borrow::Cow,
+    fs,
+    os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
     sync::{
         Mutex, MutexGuard, PoisonError,
@@ -91,7 +93,7 @@ impl Store {
             let disk = |cause| StoreError::Io(data.to_owned(), cause);
             let transaction = writer.begin()?;
             for worker in folder_lock::take_former_workers(data).map_err(disk)? {
-                lease::release_all(&transaction, worker)?;
+                lease::remove_worker(&transaction, worker)?;
             }
             transaction.commit()?;
         }
@@ -369,6 +371,20 @@ impl Store {
     /// reveals nothing about the secret, and stays the same when the secret is revoked.
     pub fn id(&self) -> Uuid {
         self.id
+    }
+
+    /// Returns an identifier that distinguishes what this store writes into folders from what other stores write there.
+    /// A copy of an index folder has another one than the original, although both contain the same secret.
+    ///
+    /// # Errors
+    /// The index folder does not exist any more, or cannot be examined.
+    pub fn writer_id(&self) -> Result<Uuid, StoreError> {
+        if self.is_on_server() {
+            return Ok(self.id);
+        }
+        let folder = fs::metadata(&self.data);
+        let folder = folder.map_err(|cause| StoreError::Io(self.data.clone(), cause))?;
+        Ok(Uuid::new_v5(&self.id, format!("{}/{}", folder.dev(), folder.ino()).as_bytes()))
     }
 }
 

@@ -97,6 +97,8 @@ impl StoreError {
             "the server of the store accepts no changes"
         } else if self.is_temporary() {
             "the store does not respond; try again later"
+        } else if matches!(self, Self::Query(QueryError::Refused(..))) {
+            "the server of the store refuses this; its log says why"
         } else {
             "the store could not be read or written; check free disk space"
         }
@@ -140,10 +142,13 @@ impl fmt::Display for StoreError {
             Self::OldSqlite(version) => {
                 write!(f, "SQLite {version} can damage its files; build with 3.51.3 or newer")
             }
-            Self::Unreachable(address, cause) => write!(
-                f,
-                "cannot connect to the store {address} ({cause}); check the server and --store"
-            ),
+            Self::Unreachable(address, cause) => {
+                let remedy = match cause {
+                    QueryError::Refused(_, remedy) => remedy,
+                    _ => "check the server and --store",
+                };
+                write!(f, "cannot connect to the store {address} ({cause}); {remedy}")
+            }
             Self::ServerVersion { address, found_version: 0 } => {
                 write!(f, "the store {address} has no tables; run `tessera store init`")
             }
@@ -158,7 +163,7 @@ impl fmt::Display for StoreError {
                 "the disk of the store or of temporary files is full ({cause}); free some space"
             ),
             Self::Query(cause) => {
-                write!(f, "the store failed ({cause}); check free space and permissions")
+                write!(f, "the store failed ({cause}); {}", cause.remedy())
             }
         }
     }

@@ -195,6 +195,12 @@ pub fn cancel(transaction: &Transaction, id: ExportTaskId, reason: &str) -> Resu
     Ok(true)
 }
 
+/// Ends all complete exports as failed, because their archives are out of reach.
+pub fn fail_completed(connection: &Connection, reason: &str) -> Result<()> {
+    let sql = "UPDATE export SET status = 'FAILED', message = ?1 WHERE status = 'COMPLETED'";
+    query::execute(connection, sql, params![reason])
+}
+
 pub fn count_unfinished(connection: &Connection) -> Result<u64> {
     let sql = "SELECT count(*) FROM export WHERE status IN ('INIT', 'IN_PROGRESS')";
     query::one(connection, sql, params![], |row| row.get(0))

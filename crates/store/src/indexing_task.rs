@@ -109,6 +109,24 @@ pub fn dataset_of(connection: &Connection, row: i64) -> Result<Option<DatasetId>
     Ok(found.map(|running| running.dataset))
 }
 
+/// Returns why the running indexing task of a dataset waits, or one of its ranges, if it does. The reason is safe to
+/// send to clients.
+pub fn waiting_reason(connection: &Connection, dataset: DatasetId) -> Result<Option<String>> {
+    let ranges = if connection.is_on_server() {
+        "UNION ALL SELECT 'range/' || extraction_range.row FROM running
+           JOIN extraction_range ON extraction_range.indexing_task = running.row
+         UNION ALL SELECT 'similarity/' || similarity_range.row FROM running
+           JOIN similarity_range ON similarity_range.indexing_task = running.row"
+    } else {
+        ""
+    };
+    let sql = format!(
+        "WITH running AS (SELECT row FROM indexing_task WHERE dataset = ?1 AND stage = 'RUNNING')
+         SELECT min(waiting) FROM lease WHERE task IN (SELECT 'indexing/' || row FROM running {ranges})"
+    );
+    query::one(connection, &sql, params![dataset.0], |row| row.get(0))
+}
+
 /// Returns the oldest running indexing task on which no worker has a lease.
 pub fn next_unleased(transaction: &Transaction) -> Result<Option<IndexingTask>> {
     let sql = format!(

@@ -6,6 +6,8 @@ use super::{Connection, Result, params, query};
 pub const LOGIN: &str = "login";
 /// The setting with the bucket that all processes must use, in the form in which errors show it.
 pub const BUCKET: &str = "bucket";
+/// The setting with the bucket that was used until the settings were reset.
+pub const FORMER_BUCKET: &str = "former_bucket";
 /// The setting with the model that all processes must use, in the form in which errors show it.
 pub const MODEL: &str = "encoders";
 /// The secret from which the identifier of the store and the first key of links are derived. It never changes.
@@ -30,10 +32,18 @@ pub fn find_or_insert(connection: &Connection, name: &str, value: &[u8]) -> Resu
     query::one(connection, sql, params![name], |row| row.get(0))
 }
 
-/// Forgets the settings that all processes must share, so that the next process chooses them.
+/// Forgets the settings that all processes must share, so that the next process chooses them. The bucket is remembered
+/// as the former one.
 pub(super) fn forget_common(connection: &Connection) -> Result<()> {
-    let sql = "DELETE FROM setting WHERE name IN (?1, ?2)";
-    query::execute(connection, sql, params![BUCKET, MODEL])
+    remove(connection, MODEL)?;
+    let Some(bucket) = remove(connection, BUCKET)? else { return Ok(()) };
+    replace(connection, FORMER_BUCKET, &bucket)
+}
+
+/// Removes a value, and returns it if there was one.
+pub fn remove(connection: &Connection, name: &str) -> Result<Option<Vec<u8>>> {
+    let sql = "DELETE FROM setting WHERE name = ?1 RETURNING value";
+    query::find(connection, sql, params![name], |row| row.get(0))
 }
 
 pub fn replace(connection: &Connection, name: &str, value: &[u8]) -> Result<()> {

@@ -291,7 +291,8 @@ CREATE TABLE lease (
   task       text PRIMARY KEY,
   holder     uuid NOT NULL,
   fence      bigint NOT NULL CHECK (fence > 0),  -- counts how often the task was taken
-  expires_at bigint NOT NULL                     -- microseconds since 1970
+  expires_at bigint NOT NULL,                    -- microseconds since 1970
+  waiting    text                                -- why a worker gave the task back, until one continues it
 ) WITHOUT ROWID;
 
 -- The media items of a selective export. A full one has none here.

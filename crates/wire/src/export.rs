@@ -131,11 +131,12 @@ fn read_task(value: Fields<'_>, id: ExportTaskId) -> ExportTask {
     let message = first_text(value, &["result_message", "error", "message"]);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
     let progress = number(value, "progress").map(|part| (part.clamp(0.0, 1.0) * 100.0) as u8);
+    let link = value.read("download_uri", Value::as_str);
     ExportTask {
         id,
         state: ExportState::parse(&text(value, "status").unwrap_or_default()),
         progress,
-        download: first_text(value, &["download_uri"]).map(Link::new),
+        download: link.filter(|link| !link.is_empty()).map(Link::new),
         message: message.map(|message| SafeText::detail(&message)),
     }
 }

@@ -22,20 +22,19 @@ pub struct Repairs {
     pub numbers: usize,
     /// Characters that are not Unicode.
     pub characters: usize,
+    /// Lists and objects inside too many others.
+    pub nested: usize,
 }
 
 impl fmt::Display for Repairs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.numbers > 0 {
-            f.write_str("numbers that are not JSON, such as NaN, which count as unknown")?;
-        }
-        if self.numbers > 0 && self.characters > 0 {
-            f.write_str(", and ")?;
-        }
-        if self.characters > 0 {
-            f.write_str("characters that are not Unicode, which are shown as U+FFFD")?;
-        }
-        Ok(())
+        let repairs = [
+            (self.numbers, "numbers that are not JSON, such as NaN, which count as unknown"),
+            (self.characters, "characters that are not Unicode, which are shown as U+FFFD"),
+            (self.nested, "values that are nested too deeply, which count as unknown"),
+        ];
+        let made = repairs.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text);
+        f.write_str(&made.collect::<Vec<_>>().join(", and "))
     }
 }
 
@@ -88,8 +87,9 @@ impl<R: Read> JsonReader<R> {
 
     /// Returns what was changed so far.
     pub fn repairs(&self) -> Repairs {
-        let Repairs { numbers, characters } = self.filter.repairs;
-        Repairs { numbers, characters: characters + usize::from(self.input.is_malformed()) }
+        let mut repairs = self.filter.repairs;
+        repairs.characters += usize::from(self.input.is_malformed());
+        repairs
     }
 }
 
@@ -123,6 +123,8 @@ enum Place {
 
 /// Longer words are passed on without a change, because no number that is replaced is longer.
 const MAX_WORD: usize = 1 << 10;
+/// The number of lists and objects around a value that the parser accepts, which uses the stack for each.
+const MAX_DEPTH: usize = 127;
 const REPLACEMENT: &[u8] = b"\\ufffd";
 const UNICODE_ESCAPE: usize = b"\\uXXXX".len();
 
@@ -134,17 +136,23 @@ struct Filter {
     pending: Vec<u8>,
     /// The escape of a leading surrogate whose other half has not arrived.
     leading: Option<Vec<u8>>,
+    /// The number of open lists and objects. Those beyond [`MAX_DEPTH`] are not passed on.
+    depth: usize,
     repairs: Repairs,
 }
 
 impl Filter {
     fn push(&mut self, mut text: &[u8], out: &mut Vec<u8>) {
         while !text.is_empty() {
+            let (length, is_skipped) = (out.len(), self.depth > MAX_DEPTH);
             let read = match self.place {
                 Place::BetweenTexts => self.push_between(text, out),
                 Place::InText => self.push_text(text, out),
                 Place::InEscape => self.push_escape(text[0], out),
             };
+            if is_skipped {
+                out.truncate(length);
+            }
             text = &text[read..];
         }
     }
@@ -163,9 +171,17 @@ impl Filter {
         }
         let Some(&byte) = text.get(word) else { return word };
         self.end_word(out);
-        out.push(byte);
-        if byte == b'"' {
-            self.place = Place::InText;
+        match byte {
+            b'"' => self.place = Place::InText,
+            b'[' | b'{' => self.depth += 1,
+            b']' | b'}' => self.depth = self.depth.saturating_sub(1),
+            _ => {}
+        }
+        if self.depth == MAX_DEPTH + 1 && matches!(byte, b'[' | b'{') {
+            self.repairs.nested += 1;
+            out.extend_from_slice(b"null");
+        } else {
+            out.push(byte);
         }
         word + 1
     }

@@ -120,8 +120,7 @@ async fn rescan_folder(
     let unread_before = unread_paths(connection, id)?;
     let RescanResult { changes, is_indexing } = connection.client.rescan(id, patterns).await?;
     let mut now = connection.client.dataset(id).await?;
-    // The tasks of a service in this process end with the command.
-    if wait || connection.is_local() {
+    if connection.waits(wait) {
         now = wait_until_idle(connection, now).await?;
         connection.warn_about_missing_embeddings(id).await;
     } else if is_indexing || changes.is_none() {

@@ -67,7 +67,7 @@ pub enum DatasetCommand {
         dataset: Option<String>,
         #[command(flatten)]
         patterns: PatternOptions,
-        /// Wait until the changes are indexed. A profile of a local folder always waits.
+        /// Wait until the changes are indexed. With a local folder, the command always waits.
         #[arg(long)]
         wait: bool,
     },

@@ -3,7 +3,8 @@
 use tessera_client::{ExistingFile, ExtractOptions, Originals};
 use tessera_files::Guarantee;
 use tessera_model::{
-    Archive, ArchiveName, ExportTask, ExportTaskId, Extraction, Inspection, export::NameSample,
+    Archive, ArchiveName, ExportState, ExportTask, ExportTaskId, Extraction, Inspection,
+    export::NameSample,
 };
 
 use crate::cli::prelude::*;
@@ -12,6 +13,7 @@ use crate::{
         export::lookup::{
             DownloadedArchive, FoundExport, export_document, names_json, sample_json,
         },
+        job_recorder::WAITING_FOR_LINK,
         messages::{Messages, format_bytes},
         values::{absolute_path, check_new_file, existing_file},
     },
@@ -285,6 +287,9 @@ pub(super) async fn download(
     let target = DownloadTarget { path, options: &options.archive };
     target.check()?;
     let task = connection.client.export_status(export.dataset, export.task).await?;
+    if task.state == ExportState::Completed && !task.has_ended() {
+        connection.context.messages.info(WAITING_FOR_LINK);
+    }
     let archive = target.download(connection, &export).await?;
     connection.record_download(export.task, &archive);
     let downloaded = target.unpack(connection, &export, archive).await?;

@@ -150,9 +150,18 @@ fn row(StoredJob { job, is_followed: followed }: &StoredJob) -> Value {
 
 async fn status(connection: &Connection<'_>, export: FoundExport) -> CliResult {
     let task = connection.client.export_status(export.dataset, export.task).await?;
+    let context = connection.context;
     connection.record_end(&task);
-    connection.context.print(&export_document(&export, &task, None))?;
-    let exit = connection.context.warn_of_shortfall(&task);
+    context.print(&export_document(&export, &task, None))?;
+    if connection.is_local() && !task.has_ended() {
+        let watch =
+            context.suggestion(ShellCommand::new("tessera export watch").word(task.id.to_string()));
+        context.messages.warn(format!(
+            "the export of a folder continues only while a command or the interface uses the folder; finish it with: \
+             {watch}"
+        ));
+    }
+    let exit = context.warn_of_shortfall(&task);
     Ok(if task.failure().is_some() { Exit::Remote } else { exit })
 }
 

@@ -2,7 +2,7 @@
 //! requested.
 
 use tessera_client::{ExistingFile, LocalAddition};
-use tessera_config::{ExportDefaults, expand_home};
+use tessera_config::expand_home;
 use tessera_model::{
     ArchiveName, EntityType, ExportFormat, ExportJob, ExportPart, ExportSelection, ExportSpec,
     ExportTask, FailureKind, Fraction, Granularity, JobKind, Omission, Operation, Query, QueryText,
@@ -46,7 +46,7 @@ pub struct ExportStartOptions {
     /// services only.
     #[arg(long, help_heading = "Which media")]
     rest: bool,
-    /// Wait for the export to finish.
+    /// Wait for the export to finish. With a local folder, the command always waits.
     #[arg(long, help_heading = "After the export")]
     wait: bool,
     /// Polling interval [default: 1 to 15 seconds, depending on the age of the export].
@@ -80,7 +80,7 @@ impl ExportStartOptions {
         let dataset = self.find_dataset(connection, view.as_ref()).await?;
         context.require_allowed(&dataset, Operation::Export, false)?;
         let (selected, selection) = self.selection(connection, &dataset, view).await?;
-        let export = self.export_job(&context.settings.export, &dataset, selected.as_ref())?;
+        let export = self.export_job(connection, &dataset, selected.as_ref())?;
         let omissions = self.omissions(connection, &dataset, &export, selection.as_ref()).await?;
         let target = export
             .auto_download
@@ -95,7 +95,7 @@ impl ExportStartOptions {
             .await
             .map_err(|failure| record_failure(&mut recorder, failure))?;
         recorder.apply(|job| job.export_reported(Duration::ZERO, task.clone()));
-        if !task.has_ended() && (self.wait || target.is_some() || self.list.is_some()) {
+        if !task.has_ended() && (connection.waits(self.wait) || target.is_some()) {
             context.messages.info(format!("export {} of {}", task.id, dataset.name));
             task = recorder.follow_export(self.interval).await?;
         }
@@ -227,10 +227,11 @@ impl ExportStartOptions {
 
     fn export_job(
         &self,
-        defaults: &ExportDefaults,
+        connection: &Connection<'_>,
         dataset: &Dataset,
         selection: Option<&Selection>,
     ) -> CliResult<ExportJob> {
+        let defaults = &connection.context.settings.export;
         let name = self.name.as_deref().or(self.content.selection.as_deref());
         let format = match self.list {
             Some(_) => ExportFormat::Parquet,
@@ -253,11 +254,11 @@ impl ExportStartOptions {
             },
             // A later command may run in another folder.
             folder: absolute_path(&folder)?,
-            // The setting applies only with `--wait`, because otherwise this process ends before
-            // the archive is ready.
+            // The setting applies only if the command waits, because otherwise this process ends before the archive is
+            // ready.
             auto_download: self.download.is_some()
                 || self.archive.extract.is_some()
-                || self.wait && self.list.is_none() && defaults.auto_download,
+                || connection.waits(self.wait) && self.list.is_none() && defaults.auto_download,
             shortfall: None,
         })
     }

@@ -17,7 +17,7 @@ use crate::{
             access_log::open_access_log,
             listening::bind,
             local_settings,
-            service::{LocalService, RequiredLogin, index_dir, report_skipped},
+            service::{LocalService, RequiredLogin, index_dir, open_deployment, report_skipped},
             store::{parse_bucket, require_store, store_address},
         },
         messages::write_message,
@@ -31,6 +31,8 @@ const OPEN_METRICS: &str = "other machines can read the metrics without login, a
     Give --metrics an address that only the scraper can reach.";
 const OPEN_PROXY: &str = "--no-auth with --allow-host: everyone who can reach the proxy can read and change all \
     datasets. Remove --no-auth, or let the proxy require a login.";
+const WITHOUT_FFMPEG: &str = "this machine skips the videos of its tasks. Install ffmpeg and ffprobe on the machines of all \
+    workers.";
 const UNENCRYPTED: &str = "other machines can reach this service, and logins and pictures travel \
     unencrypted. Put a proxy with TLS in front of it and name it with --allow-host https://NAME, or use an \
     SSH tunnel.";
@@ -57,6 +59,7 @@ pub async fn serve(global: &GlobalOptions, mut options: ServeOptions) -> CliResu
     let opening = FolderOpening::watching_if(options.watch);
     let ServeOptions { data, folders, listen, compat, drain, .. } = options;
     let limits = ServerLimits { drain: Duration::from_secs(drain), ..ServerLimits::default() };
+    let lacks_ffmpeg = lacks_ffmpeg(&settings);
     let served =
         |access| ServerOptions { access, compat, allowed_hosts, access_log, metrics, limits };
     let folders = (&folders[..], opening);
@@ -66,6 +69,7 @@ pub async fn serve(global: &GlobalOptions, mut options: ServeOptions) -> CliResu
         (listen.is_some_and(is_public), UNENCRYPTED),
         (metrics_address.is_some_and(is_public), OPEN_METRICS),
         (opens_proxy, OPEN_PROXY),
+        (lacks_ffmpeg, WITHOUT_FFMPEG),
     ] {
         if applies {
             write_message(&format!("warning: {warning}"));
@@ -119,6 +123,11 @@ async fn report_waiting(deployment: Deployment) {
         reported = waiting;
         tokio::time::sleep(Duration::from_secs(1)).await;
     }
+}
+
+/// Whether this process skips videos that the workers on other machines may not skip.
+fn lacks_ffmpeg(settings: &DeploymentSettings) -> bool {
+    settings.store.is_some() && settings.jobs > 0 && settings.ffmpeg.is_none()
 }
 
 fn serve_settings(options: &ServeOptions, model: Option<&Path>) -> CliResult<DeploymentSettings> {
@@ -182,10 +191,14 @@ pub async fn work(global: &GlobalOptions, options: WorkOptions) -> CliResult<i32
         prepare_indexes: false,
         ..local_settings(model.as_deref(), None)?
     };
-    let deployment = Deployment::open(&index_dir(options.data)?, settings)?;
+    let lacks_ffmpeg = lacks_ffmpeg(&settings);
+    let deployment = open_deployment(&index_dir(options.data)?, settings)?;
     deployment.check_settings().await?;
     let mut signals = StopSignals::listen()?;
     write_message(&format!("runs tasks of {address}; Ctrl-C gives back what is not finished"));
+    if lacks_ffmpeg {
+        write_message(&format!("warning: {WITHOUT_FFMPEG}"));
+    }
     let finished = async {
         if options.once { deployment.wait_until_idle().await } else { std::future::pending().await }
     };

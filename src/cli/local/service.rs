@@ -23,7 +23,7 @@ use crate::{
 };
 use tessera_client::{AuthMethod, BaseUrl, Client, Credentials, ServiceConfig};
 use tessera_files::Guarantee;
-use tessera_media::object_storage::{ObjectStorage, StorageSettings};
+use tessera_media::object_storage::{ObjectStorage, StorageError, StorageSettings};
 use tessera_model::{
     Cover, PatternLists, SkippedFile,
     text::{first_names, grouped_with_noun},
@@ -36,13 +36,15 @@ use tessera_service::{
 use tokio::{
     sync::oneshot,
     task::{JoinHandle, spawn_blocking},
-    time::timeout,
+    time::{sleep, timeout},
 };
 
 pub use tessera_service::DeploymentSettings as LocalSettings;
 
 /// The time that loading a cover may take, because the user waits for the program to end.
 const COVER_TIMEOUT: Duration = Duration::from_secs(1);
+/// The time after which a command says why nothing happens.
+const SLOW_OPENING: Duration = Duration::from_secs(3);
 const MAX_COVER_BYTES: usize = 1 << 20;
 /// The time that running tasks may take to stop, because the user waits for the program to end.
 const TASKS_TIMEOUT: Duration = Duration::from_secs(2);
@@ -95,7 +97,7 @@ impl LocalService {
         // that it has indexed.
         let is_for_user = login == RequiredLogin::Generated && !is_called_by_assistant();
         let offers_all = is_for_user || settings.store.is_some();
-        let deployment = Deployment::open(&data, settings)?;
+        let deployment = open_deployment(&data, settings)?;
         deployment.check_settings().await?;
         let access = match login {
             RequiredLogin::None => AccessMode::Open,
@@ -308,6 +310,19 @@ fn open_folder(
     Ok(id)
 }
 
+/// Opens an index folder, and says so if this takes long. Another process may have the folder to itself.
+pub(super) fn open_deployment(data: &Path, settings: LocalSettings) -> CliResult<Deployment> {
+    let notice = tokio::spawn(async {
+        sleep(SLOW_OPENING).await;
+        write_message(
+            "waiting for the index folder, which this process or another one is checking",
+        );
+    });
+    let opened = Deployment::open(data, settings);
+    notice.abort();
+    Ok(opened?)
+}
+
 pub(super) fn index_dir(folder: Option<PathBuf>) -> CliResult<PathBuf> {
     folder
         .or_else(tessera_config::local_data_dir)
@@ -411,9 +426,8 @@ fn choose_model(folder: &Path) -> CliResult<ModelChoice> {
 
 /// Checks that a folder in object storage can be listed and has media.
 pub async fn check_storage_folder(folder: &Path) -> CliResult<()> {
-    let unusable = |reason: String| CliError::usage(reason);
-    let storage = ObjectStorage::new(storage_settings()?);
-    let storage = storage.map_err(|error| unusable(error.to_string()))?;
+    let unusable = |error: StorageError| CliError::usage(error.to_string());
+    let storage = ObjectStorage::new(storage_settings()?).map_err(unusable)?;
     storage.list(&folder.to_string_lossy(), None, 1).await.map(drop).map_err(unusable)
 }
 

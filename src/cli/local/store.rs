@@ -150,9 +150,9 @@ async fn check_server(options: &StoreOptions) -> CliResult<Vec<CheckResult>> {
 }
 
 fn describe(health: &StoreHealth) -> Vec<CheckResult> {
-    let StoreHealth { clock_ahead, vectors, workers, waiting, longest_wait, is_read_only } = health;
+    let StoreHealth { clock_ahead, vectors, workers, waiting, longest_wait, .. } = health;
     let read_only = "the server accepts no changes; connect to the primary, or ask its operator";
-    let read_only = is_read_only.then(|| CheckResult::warning("store changes", read_only));
+    let read_only = health.is_read_only.then(|| CheckResult::warning("store changes", read_only));
     let difference = clock_ahead.unsigned_abs();
     let (seconds, micros) = (difference / 1_000_000, difference % 1_000_000);
     let clock = format!("the clock of the server differs by {seconds}.{micros:06} s");
@@ -174,7 +174,11 @@ fn describe(health: &StoreHealth) -> Vec<CheckResult> {
     } else {
         CheckResult::passed("workers", found)
     };
-    [clock, check_vectors(vectors), workers].into_iter().chain(read_only).collect()
+    let reasons = health.waiting_reasons.iter();
+    let reasons = reasons.map(|reason| {
+        CheckResult::warning("tasks", format!("a worker gave its task back: {reason}"))
+    });
+    [clock, check_vectors(vectors), workers].into_iter().chain(reasons).chain(read_only).collect()
 }
 
 fn check_vectors(vectors: &VectorSupport) -> CheckResult {

@@ -62,7 +62,7 @@ pub struct MediaAddOptions {
     /// Send nothing if a file cannot be read.
     #[arg(long)]
     pub strict: bool,
-    /// Wait until the addition has finished.
+    /// Wait until the addition has finished. With a local folder, the command always waits.
     #[arg(long)]
     pub wait: bool,
     /// How the upload logs in: with a token, or with the SESSION cookie of a signed-in browser, which
@@ -283,7 +283,7 @@ impl<'a> AdditionRun<'a> {
         self.record_accepted(part, added.preflight);
         recorder.apply(|job| job.operation_accepted(timestamp_now(), added.accepted));
         let last = self.accepted_parts == self.plan.parts.len();
-        if last && !self.options.wait && !self.options.then_reindex {
+        if last && !self.waits() && !self.options.then_reindex {
             return Ok(());
         }
         self.follow(recorder).await
@@ -326,10 +326,14 @@ impl<'a> AdditionRun<'a> {
         let recorder = reindex::send_reindex(self.connection, &self.dataset).await?;
         self.reindexed = true;
         self.context.messages.info("reindex: accepted");
-        if !self.options.wait {
+        if !self.waits() {
             return Ok(());
         }
         self.follow(recorder).await
+    }
+
+    fn waits(&self) -> bool {
+        self.connection.waits(self.options.wait)
     }
 
     async fn dry_run(&self) -> CliResult {
@@ -493,7 +497,7 @@ impl<'a> AdditionRun<'a> {
         let accepted = self.plan.parts.get(..self.accepted_parts).unwrap_or_default();
         let unreadable = &self.plan.preflight.unreadable_files;
         let unreadable = unreadable.iter().chain(&self.late_skips.unreadable_files);
-        let waited = self.options.wait || self.options.then_reindex;
+        let waited = self.waits() || self.options.then_reindex;
         let summary = json!({
             "dataset_id": self.dataset.id,
             "display_name": self.dataset.name.received(),

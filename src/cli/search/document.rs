@@ -14,14 +14,17 @@ use tessera_wire::{
 };
 
 use crate::cli::prelude::*;
-use crate::cli::{
-    TerminalInfo,
-    image::{DrawOptions, NamedPicture, draw_pictures, terminal_info},
-    search::{
-        found_media::FoundMedia,
-        pages::{PageCursor, PageState},
-        request::DisplayOptions,
+use crate::{
+    cli::{
+        TerminalInfo,
+        image::{DrawOptions, NamedPicture, draw_pictures, terminal_info},
+        search::{
+            found_media::FoundMedia,
+            pages::{PageCursor, PageState},
+            request::DisplayOptions,
+        },
     },
+    subprocess::is_called_by_assistant,
 };
 
 /// The number of columns for clusters and previews without frames. The columns of frames come after
@@ -49,6 +52,14 @@ impl RowFormat {
             (true, _) => Self::Media,
             (false, true) => Self::Raw,
             (false, false) => Self::Clusters,
+        }
+    }
+
+    /// Returns the schema of the documents with these rows.
+    pub fn schema(self) -> &'static str {
+        match self {
+            Self::Clusters | Self::Raw => "tessera.clusters/1",
+            Self::Media => "tessera.previews/1",
         }
     }
 
@@ -89,12 +100,9 @@ impl RowFormat {
             let preview = row.pointer("/previews/0").unwrap_or(row);
             preview["frame_timestamp"].is_number()
         });
-        let (schema, list) = match self {
-            Self::Clusters | Self::Raw => ("tessera.clusters/1", "clusters"),
-            Self::Media => ("tessera.previews/1", "previews"),
-        };
+        let list = if self == Self::Media { "previews" } else { "clusters" };
         fields[list] = Value::Array(rows);
-        let document = Document::new(schema, fields);
+        let document = Document::new(self.schema(), fields);
         if has_frames { document } else { document.with_first_columns(COLUMNS_WITHOUT_FRAMES) }
     }
 
@@ -285,6 +293,8 @@ impl SearchResults {
                 "stopped after {fetched} pages; continue with --page {}",
                 first_page.saturating_add(fetched)
             )),
+            // The server of an assistant has its own limit, and says how to get more.
+            (None, PageState::LimitReached) if is_called_by_assistant() => {}
             (None, PageState::LimitReached) => {
                 let option = if has_limit { "raise --limit" } else { "use --all" };
                 messages.warn(format!("{found} shown; more may exist ({option})"));

@@ -12,7 +12,7 @@ pub use request::{
     parse_fraction, parse_text,
 };
 
-use document::{SearchResults, count_clusters};
+use document::{RowFormat, SearchResults, count_clusters};
 use tessera_client::ExistingFile;
 use tessera_model::{
     Anchor, AnchorKind, Cluster, HistoryEntry, Query, SavedView, Selection, SelectionEntry,
@@ -47,6 +47,14 @@ async fn connect_and_execute(context: &Context, request: SearchRequest) -> CliRe
         RankingSource::Picture(..) => &[Endpoint::RegisterAnchor],
         RankingSource::Query(_) | RankingSource::Anchor(_) => &[Endpoint::Explore],
     };
+    if !context.is_dry_run() {
+        // A search may save what it finds, so its output is checked before.
+        let schema = match request.ranking {
+            RankingSource::Picture(_, true) => "tessera.anchor/1",
+            _ => RowFormat::new(request.options.display).schema(),
+        };
+        context.out.require_fields_of(schema)?;
+    }
     let mut connection = context.connect(endpoints).await?;
     if let Some(path) = &request.path {
         connection.client = connection.client.with_text_search(path.clone());

@@ -82,7 +82,8 @@ fn add_entries(basket: &mut Basket, entries: Vec<SelectionEntry>) -> (SelectionC
 fn change_text(selection: &Selection, change: SelectionChange, covered: usize) -> String {
     let mut message = format!("{} more", count_entries(change.added));
     if change.absorbed > 0 {
-        message = format!("{message}, absorbing {} selected media items", change.absorbed);
+        let items = count_with_noun(change.absorbed, "selected item", "selected items");
+        message = format!("{message}, replacing {items}");
     }
     if covered > 0 {
         message = format!("{message}, {covered} already in selected clusters");
@@ -126,7 +127,9 @@ pub(super) async fn remove(
         return Err(not_found(context, "none of them is selected"));
     }
     if missing > 0 {
-        context.messages.warn(format!("{missing} of them were not selected"));
+        let missing =
+            count_with_noun(missing, "of them was not selected", "of them were not selected");
+        context.messages.warn(missing);
     }
     let (removed, left) = (count_entries(removed), count_entries(basket.selection().len()));
     saved.save(basket.selection(), &format!("{removed} gone, {left} left"))

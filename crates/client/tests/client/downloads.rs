@@ -249,6 +249,32 @@ async fn a_damaged_archive_never_gets_the_final_name() {
 }
 
 #[tokio::test]
+async fn a_text_instead_of_an_archive_is_shown() {
+    let (error, empty) = ("returned an error", "returned an empty response");
+    for (status, body, found, shown) in [
+        (200, r#"{"detail": "Link\u001b expired"}"#, error, "Link␛ expired"),
+        (
+            200,
+            "<?xml version='1.0'?><Error><Code>AccessDenied</Code></Error>",
+            error,
+            "AccessDenied",
+        ),
+        (200, "upstream timed out", error, "upstream timed out"),
+        (200, "\n<!DOCTYPE html><p>Sign in", "returned a web page", "Sign in"),
+        (200, "", empty, ""),
+        (204, "", empty, ""),
+    ] {
+        let server = service(move |_, _| Reply::new(status, &[], body)).await;
+        let downloads = DownloadFolder::new();
+        let failure = downloads.download(&server).await.unwrap_err();
+        assert_eq!(failure.kind == FailureKind::Rejected, found == error, "{failure}");
+        let text = failure.to_string();
+        assert!(text.contains(found) && text.contains(shown), "{text}");
+        assert!(downloads.names().is_empty(), "{text}");
+    }
+}
+
+#[tokio::test]
 async fn archive_bombs_are_rejected() {
     let mut zip = ZipWriter::new(std::io::Cursor::new(Vec::new()));
     let name = "images/\u{1b}[2J.jpg";

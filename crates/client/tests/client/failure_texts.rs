@@ -45,7 +45,7 @@ async fn each_status_has_a_kind_a_reason_and_a_way_out() {
         (
             407,
             Kind::Unreachable,
-            "the proxy requires a login (407). Put the user name and password into the variable of the proxy: http://USER:PASSWORD@HOST:PORT",
+            "the proxy requires a login (407). Put the user name and password into the variable of the proxy, before the host: USER:PASSWORD@HOST:PORT",
         ),
         (409, Kind::Conflict, "not possible in the current state of the dataset (409)"),
         (410, Kind::NotFound, "dataset not found, or no access to it (410)"),
@@ -215,6 +215,8 @@ async fn documented_messages_have_a_code_and_a_remedy() {
         (403, "This service does not serve this Host header", "host_not_allowed"),
         (500, "The pipeline could not be triggered", "trigger_failed"),
         (500, "Upload to storage failed", "upload_failed"),
+        (500, "The upload to storage failed: the disk is full", "disk_full"),
+        (503, "There is not enough free disk space for an export", "disk_full"),
         (400, "invalid s3 uri", "no_media_at_uri"),
         (400, "No media files found", "no_media_at_uri"),
         (409, "Dataset is not ready", "dataset_not_ready"),
@@ -222,6 +224,8 @@ async fn documented_messages_have_a_code_and_a_remedy() {
         let failure = rejected(status, message).await;
         assert_eq!(failure.code, Some(code), "{message}");
         assert!(failure.remedy.is_some(), "{message}");
+        let may_have_started = failure.may_have_taken_effect();
+        assert_eq!(may_have_started, status == 500 && code != "disk_full", "{message}");
     }
 }
 

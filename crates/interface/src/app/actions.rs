@@ -38,7 +38,7 @@ use crate::app::{
         score_histogram::ScoreHistogram,
         sort_filter::{FilterInput, open_sort_list},
         split::SplitForm,
-        tag_list::open_tag_list,
+        tag_list::{open_tag_list, tag_or_ask},
     },
     pane::cycle,
     query::QueryDraft,
@@ -190,7 +190,7 @@ impl App {
             | Action::Rate2
             | Action::Rate3
             | Action::Rate4
-            | Action::Rate5 => tagging::tag(self, action),
+            | Action::Rate5 => tag_or_ask(self, action),
 
             Action::RunQuery => self.run_query(),
             Action::AddFilter => self.open_filter_picker(),

@@ -68,6 +68,7 @@ use std::{any::Any, collections::BTreeMap, fmt::Debug};
 
 use ratatui::layout::Rect;
 use tessera_config::input::{Chord, Key};
+use tessera_curation::duplicates::KeepRule;
 use tessera_model::{DatasetId, Operation, SafeText, Timestamp};
 use tui_input::Input;
 
@@ -350,8 +351,8 @@ pub struct Overlays {
     pub(in crate::app) palette_history: Vec<String>,
     /// How often each action was picked from the menu or the palette, by its name.
     pub(in crate::app) picked_actions: BTreeMap<String, u32>,
-    /// What the user has decided in reviews of duplicates.
-    pub(in crate::app) duplicate_decisions: Decisions,
+    /// The rule of the last review of duplicates of each dataset, and what the user has decided there.
+    pub(in crate::app) duplicate_reviews: BTreeMap<DatasetId, (KeepRule, Decisions)>,
     /// Whether the open form waits for the status of its dataset.
     submit_pending: bool,
     /// Whether the user has changed the path in the focused field, so that Tab completes it.

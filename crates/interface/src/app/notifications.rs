@@ -5,7 +5,7 @@ use std::{collections::VecDeque, time::Duration};
 
 use tessera_model::{RequestOutcome, RequestRecord, SafeText, text::format_wait};
 
-use crate::app::Uptime;
+use crate::{app::Uptime, message::Lane};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
@@ -20,6 +20,8 @@ pub struct Notification {
     pub level: Level,
     pub text: SafeText,
     expires_at: Option<Uptime>,
+    /// The lane of the request that has failed.
+    failed: Option<Lane>,
 }
 
 #[derive(Debug, Default)]
@@ -52,7 +54,8 @@ impl Notifications {
         };
         let text = SafeText::detail(text.as_ref());
         self.pending.retain(|notice| notice.text != text);
-        let notice = Notification { level, text, expires_at: life.map(|life| now + life) };
+        let expires_at = life.map(|life| now + life);
+        let notice = Notification { level, text, expires_at, failed: None };
         self.pushed += 1;
         self.history.push_back((now, notice.clone()));
         if self.history.len() > Self::MAX_HISTORY {
@@ -66,6 +69,18 @@ impl Notifications {
 
     pub fn remove_expired(&mut self, now: Uptime) {
         self.pending.retain(|notice| notice.expires_at.is_none_or(|end| end > now));
+    }
+
+    /// Notes that the notifications after the first `count` ones report that a request of this lane has failed.
+    pub(in crate::app) fn note_failure(&mut self, lane: &Lane, count: usize) {
+        for notice in self.pending.iter_mut().rev().take(self.pushed - count) {
+            notice.failed = Some(lane.clone());
+        }
+    }
+
+    /// Removes the failures of earlier requests of this lane, after a later one has succeeded.
+    pub(in crate::app) fn remove_failures(&mut self, lane: &Lane) {
+        self.pending.retain(|notice| notice.failed.as_ref() != Some(lane));
     }
 
     /// Dismisses the notification on screen if it is an error. Returns whether it was one.

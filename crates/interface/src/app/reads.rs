@@ -20,8 +20,14 @@ use crate::app::{
     basket::select::select_loaded_pages,
     kept_tags, model_offer,
     overlay::{
-        export::ExportForm, facets::Facets, file_picker::folder_to_list, map::MapView,
-        saved_views::needs_saved_views, selection_rows::BasketRows, split::SplitForm,
+        command_list::{CommandList, ListKind},
+        export::ExportForm,
+        facets::Facets,
+        file_picker::folder_to_list,
+        map::MapView,
+        saved_views::needs_saved_views,
+        selection_rows::BasketRows,
+        split::SplitForm,
     },
     view::pictures::{VisiblePicture, framed_picture, preview_picture},
     viewer::{PictureList, focused_list},
@@ -286,9 +292,10 @@ impl App {
         })
     }
 
-    /// Returns the read of the tags, while the tagging mode is on or the form of a split is open.
+    /// Returns the read of the tags, while the tagging mode is on, or the form of a split or the palette is open.
     fn tags_read(&self) -> Option<ScheduledRead> {
-        let is_offered = self.overlays.dialog::<SplitForm>().is_some();
+        let is_offered = self.overlays.dialog::<SplitForm>().is_some()
+            || CommandList::opened(&self.overlays, ListKind::Palette).is_some();
         let is_needed = (self.tagging.is_on || is_offered) && !kept_tags::are_kept(self);
         let dataset = self.dataset().filter(|_| is_needed)?.id;
         let due = due_once(self.tagging.tags.get(&dataset));

@@ -35,7 +35,8 @@ use crate::{
             login::LoginForm,
             manage_dataset,
             map::MapView,
-            prompt::{diverse_chosen, selection_loaded},
+            palette::refresh_palette,
+            prompt::{TextPrompt, diverse_chosen, selection_loaded},
             saved_views::saved_views_loaded,
             split::SplitForm,
         },
@@ -90,11 +91,6 @@ impl App {
     }
 
     pub(in crate::app) fn handle_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
-        let is_unreachable = |failure: &Failure| failure.kind == FailureKind::Unreachable;
-        if result.as_ref().is_err_and(is_unreachable) && self.outage().is_none() {
-            // Loading the datasets shows at once whether the service is down.
-            self.service_data.datasets.invalidate();
-        }
         match lane {
             Lane::Datasets
             | Lane::Dataset(_)
@@ -132,9 +128,11 @@ impl App {
             Lane::LoginPlaces | Lane::LoginCheck | Lane::LoginImport => {
                 LoginForm::response_loaded(self, &lane, result);
             }
-            Lane::DiverseMedia(_) | Lane::Rest(_) | Lane::SaveSelection | Lane::OpenSelection => {
-                self.handle_selection_response(lane, result);
-            }
+            Lane::DiverseMedia(_)
+            | Lane::Rest(_)
+            | Lane::SaveSelection
+            | Lane::OpenSelection
+            | Lane::SelectionNames => self.handle_selection_response(lane, result),
             Lane::Folder(_)
             | Lane::Inspect
             | Lane::Curl
@@ -204,16 +202,16 @@ impl App {
                 manage_dataset::dataset_changed(self, format!("cancelled the indexing of {name}"));
             }
             (Lane::FileAction(dataset), Ok(Payload::FileActionPlanned(preview))) => {
-                file_actions::planned(self, dataset, preview);
+                DuplicateReview::action_planned(self, dataset, preview);
             }
             (Lane::FileAction(dataset), Ok(Payload::UndoPlanned(action))) => {
                 file_actions::undo_planned(self, dataset, action);
             }
-            (Lane::FileAction(dataset), Ok(Payload::FileActionFinished(outcome))) => {
-                file_actions::finished(self, dataset, &outcome);
+            (Lane::FileAction(dataset), Ok(Payload::FileActionFinished(action, outcome))) => {
+                file_actions::finished(self, dataset, &action, &outcome);
             }
             (Lane::FileAction(_), Ok(Payload::FileActionUndone(outcome))) => {
-                file_actions::report(self, &outcome, 0);
+                file_actions::undone(self, &outcome);
             }
             (Lane::FileAction(dataset), Ok(Payload::Duplicates(groups))) => {
                 DuplicateReview::groups_found(&mut self.overlays, dataset, &groups);
@@ -225,6 +223,7 @@ impl App {
             (Lane::Tags(dataset), result) => {
                 let known = self.tagging.tags.entry(dataset).or_default();
                 known.finish(self.outbox.now, content!(result, Tags));
+                refresh_palette(self);
             }
             (Lane::ChangeTags(_), result) => tags_changed(self, content!(result, TagsChanged)),
             (Lane::Manage(_), Err(failure)) => {
@@ -348,6 +347,9 @@ impl App {
             }
             (Lane::OpenSelection, Ok(Payload::Selection(dataset, selection))) => {
                 selection_loaded(self, dataset, &selection);
+            }
+            (Lane::SelectionNames, Ok(Payload::SelectionNames(names))) => {
+                TextPrompt::names_loaded(&mut self.overlays, names);
             }
             (Lane::DiverseMedia(_), Ok(Payload::Selection(dataset, chosen))) => {
                 diverse_chosen(self, dataset, &chosen);

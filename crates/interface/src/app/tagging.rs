@@ -15,6 +15,7 @@ use tessera_model::{
 
 use crate::app::kept_tags::{self, KeptTagsState, MAX_UNDO};
 use crate::app::prelude::*;
+use tessera_config::input::KeyContext;
 
 #[derive(Debug, Default)]
 pub struct Tagging {
@@ -113,6 +114,12 @@ impl Tagging {
         changes.fold(tags_of_preview(preview), |given, change| change.edit.apply(&given, &[]))
     }
 
+    /// Whether keys gave a tag to all members of a cluster of the search on screen.
+    pub fn is_given_to_cluster(&self, results: &Results, cluster: ClusterId, name: &str) -> bool {
+        let item = |view: &View| TaggedItem { search: view.search.clone(), cluster, media: None };
+        results.view().is_some_and(|view| self.is_given_to_all(&item(view), name))
+    }
+
     /// Whether keys gave a tag to all members of a cluster, also after the changes that are not answered yet.
     fn is_given_to_all(&self, item: &TaggedItem, name: &str) -> bool {
         let given = self.given_to_all.clone();
@@ -133,6 +140,9 @@ impl PendingChange {
         &self,
         before: Option<(TaggedItem, UserTags)>,
     ) -> Option<(TaggedItem, UserTags)> {
+        if let Request::DefineTag(_, _, TagDefinition::Create(_)) = self.request {
+            return before;
+        }
         let item = self.item.clone().filter(|item| item.media.is_none())?;
         let before = before.filter(|(other, _)| *other == item);
         let before = before.map(|(_, given)| given).unwrap_or_default();
@@ -156,6 +166,20 @@ pub fn tag_of_key(app: &App, key: usize) -> Option<&SafeText> {
     tags.nth(key).map(|tag| &tag.name)
 }
 
+/// Returns whether the tags of the open dataset are known.
+fn are_loaded(app: &App) -> bool {
+    let Some(dataset) = app.dataset().map(|dataset| dataset.id) else { return false };
+    if kept_tags::are_kept(app) {
+        return app.tagging.kept.get(dataset).is_some();
+    }
+    app.tagging.tags.get(&dataset).and_then(Remote::value).is_some()
+}
+
+/// Returns whether an action is that of a tag which does not exist.
+pub(in crate::app) fn is_of_missing_tag(app: &App, action: Action) -> bool {
+    action.tag_key().is_some_and(|key| are_loaded(app) && tag_of_key(app, key).is_none())
+}
+
 /// Returns what an action does. An action of a tag names the tag.
 pub(in crate::app) fn help_of(app: &App, action: Action) -> Cow<'static, str> {
     match action.tag_key().and_then(|key| tag_of_key(app, key)) {
@@ -164,9 +188,14 @@ pub(in crate::app) fn help_of(app: &App, action: Action) -> Cow<'static, str> {
     }
 }
 
+/// Starts the mode in the results, or ends it. Where the mode is on, but its keys do nothing, it is started again.
 pub(in crate::app) fn toggle_tagging(app: &mut App) {
-    app.tagging.is_on = !app.tagging.is_on;
+    let tags_here = app.viewer.is_some() || app.contexts()[0] == KeyContext::Tagging;
+    app.tagging.is_on = !(app.tagging.is_on && tags_here);
     app.tagging.whole_search = false;
+    if app.tagging.is_on && !matches!(app.panes.focus, Pane::Results | Pane::Detail) {
+        app.panes.focus = Pane::Results;
+    }
     let text = if app.tagging.is_on {
         "tagging in the results and the detail; press ; again to end it"
     } else {
@@ -207,7 +236,11 @@ pub(in crate::app) fn tag(app: &mut App, action: Action) {
         (Some(name), _) => TagEdit::new([name], none, None),
         (None, Some(rating)) => TagEdit::new(none, none, Some(rating)),
         (None, None) => {
-            let text = "no tag has this key; + creates a tag";
+            let text = if are_loaded(app) {
+                "no tag has this key; + creates a tag"
+            } else {
+                "the tags are not loaded yet; ; starts the tagging mode, which loads them"
+            };
             return app.outbox.notify(Level::Warning, text);
         }
     };
@@ -324,6 +357,8 @@ pub(in crate::app) fn tags_changed(app: &mut App, result: Result<TagChange, Fail
 fn show_change(app: &mut App, change: &PendingChange, made: &TagChange) {
     let media = grouped_with_noun(made.changed, "media item", "media items");
     let kept = made.kept_text().map_or_else(String::new, |text| format!("; {text}"));
+    let is_unchanged = made.changed == 0 && matches!(change.request, Request::ChangeTags(..));
+    let level = if is_unchanged { Level::Warning } else { Level::Success };
     let text = match &change.request {
         Request::UndoTags(..) => match &made.undone {
             Some(undone) => format!("undone: {undone}{kept}"),
@@ -338,9 +373,12 @@ fn show_change(app: &mut App, change: &PendingChange, made: &TagChange) {
             };
             format!("{done}; u undoes this")
         }
+        _ if is_unchanged => {
+            format!("already {}: nothing has changed{kept}", describe(&change.edit))
+        }
         _ => format!("{}: {media}{kept}", describe(&change.edit)),
     };
-    app.outbox.notify(Level::Success, text);
+    app.outbox.notify(level, text);
     for problem in &made.file_problems {
         if app.tagging.shown_problems.insert(problem.clone()) {
             app.outbox.notify(Level::Warning, problem);

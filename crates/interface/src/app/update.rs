@@ -2,6 +2,7 @@
 //! after every event.
 
 use tessera_config::input::KeyContext;
+use tessera_model::FailureKind;
 
 use crate::app::prelude::*;
 use crate::{
@@ -13,7 +14,7 @@ use crate::{
         session::{current_session, picked_actions},
         tagging::with_tag_name,
     },
-    message::{Response, WorkerEvent},
+    message::{Payload, Response, WorkerEvent},
 };
 
 impl App {
@@ -112,7 +113,7 @@ impl App {
                 if self.outbox.tickets.close(&ticket) {
                     self.observe_login(&ticket.lane, &result);
                     let result = result.map_err(|failure| with_tag_name(self, failure));
-                    self.handle_response(ticket.lane, result);
+                    self.follow_response(ticket.lane, result);
                 }
             }
             WorkerEvent::Progress(progress) => {
@@ -143,6 +144,23 @@ impl App {
             Pane::Basket => KeyContext::Basket,
         };
         [inner, KeyContext::Everywhere]
+    }
+
+    /// Handles a response. If the service cannot be reached, loading the datasets shows at once whether it is down. A
+    /// success removes the reports of earlier failures of the same action.
+    fn follow_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
+        let is_unreachable = |failure: &Failure| failure.kind == FailureKind::Unreachable;
+        if result.as_ref().is_err_and(is_unreachable) && self.outage().is_none() {
+            self.service_data.datasets.invalidate();
+        }
+        let noted = Some(lane.clone()).filter(Lane::is_of_one_action);
+        let (has_failed, count) = (result.is_err(), self.outbox.notifications.pushed());
+        self.handle_response(lane, result);
+        match noted {
+            Some(lane) if has_failed => self.outbox.notifications.note_failure(&lane, count),
+            Some(lane) => self.outbox.notifications.remove_failures(&lane),
+            None => {}
+        }
     }
 
     /// Returns the labels of the keys that perform an action here.

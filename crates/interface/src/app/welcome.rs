@@ -504,6 +504,13 @@ impl Welcome {
         Ok(CandidateProfile { profile, secret, secret_file, store_secret: self.stores() })
     }
 
+    /// Shows why something else than the connection failed. A running attempt goes on, and keeps its line.
+    pub fn show_failure(&mut self, reason: String) {
+        if self.attempt != ConnectionAttempt::Connecting {
+            self.attempt = ConnectionAttempt::Failed(reason);
+        }
+    }
+
     /// Shows why the connection failed. Without a login and certificates, only the folder or the address can be wrong.
     pub fn connection_failed(&mut self, reason: String) {
         let has_certificates = !self.text(WelcomeField::CaFile).value().is_empty();

@@ -21,6 +21,15 @@ const MAX_ROWS: u16 = 2_000;
 /// The rows that a form keeps above its footer.
 const MIN_ROWS: u16 = 3;
 
+/// A text field that begins with a default. The first typed or pasted text replaces the default, and the other keys of
+/// a text field begin to edit it.
+#[derive(Clone, Debug, Default)]
+pub struct Prefilled {
+    pub(crate) input: Input,
+    /// Whether the user has neither typed nor edited anything.
+    pub(crate) is_default: bool,
+}
+
 pub(crate) struct FormOptions<'l> {
     /// The column where the fields begin.
     pub column: u16,
@@ -144,6 +153,14 @@ impl<S> FormRows<'_, S> {
             self.note_beside(field, 0, placeholder, theme.dim);
         }
         self.ctx.text_field(field, input, self.is_focused());
+    }
+
+    /// Draws a field whose default is dimmed until the user changes it.
+    pub fn prefilled(&mut self, label: &str, field: &Prefilled) {
+        let theme = self.ctx.theme;
+        let area = self.field(&Span::styled(label, theme.text));
+        self.clickable(area, false);
+        self.ctx.prefilled_field(area, field, self.is_focused());
     }
 
     /// Draws a field for the text of an input in the first columns of its row, with a note beside them.
@@ -280,12 +297,21 @@ impl<S> Painter<'_, S> {
 
     /// Draws a single-line text field, scrolled so that the cursor is visible.
     pub(crate) fn text_field(&mut self, area: Rect, input: &Input, focused: bool) {
+        self.styled_field(area, input, focused, self.theme.text);
+    }
+
+    pub(crate) fn prefilled_field(&mut self, area: Rect, field: &Prefilled, focused: bool) {
+        let style = if field.is_default { self.theme.dim } else { self.theme.text };
+        self.styled_field(area, &field.input, focused, style);
+    }
+
+    fn styled_field(&mut self, area: Rect, input: &Input, focused: bool, style: Style) {
         let cells = usize::from(area.width).max(1);
         let shown = SafeText::file_name(input.value());
         let typed: String = input.value().chars().take(input.cursor()).collect();
         let cursor = display_width(SafeText::file_name(&typed).as_str());
         let skip = (cursor + 1).saturating_sub(cells);
-        self.put(area, 0, &[(skip_columns(shown.as_str(), skip), self.theme.text)]);
+        self.put(area, 0, &[(skip_columns(shown.as_str(), skip), style)]);
         if focused && let Ok(at) = u16::try_from(cursor - skip.min(cursor)) {
             let spot = Rect { x: area.x + at.min(area.width.saturating_sub(1)), width: 1, ..area };
             self.buf.set_style(spot, self.theme.selected);

@@ -18,6 +18,7 @@ use ratatui::{
 use tessera_config::input::{Action, Chord};
 use tessera_model::SafeText;
 
+pub use form::Prefilled;
 pub(crate) use form::{FormOptions, FormRows, choice_text};
 pub(crate) use frame::{below, equal_columns, field_area, split_columns, split_end};
 pub use picture_layer::PictureLayer;

@@ -5,7 +5,10 @@ use tessera_config::input::KeyContext;
 
 use crate::ui::prelude::*;
 use crate::{
-    app::{Dialog, Level, availability, model_offer, overlay::help::suggested_actions, tag_of_key},
+    app::{
+        Dialog, Level, availability, basket::SelectedEntries, model_offer,
+        overlay::help::suggested_actions, tag_of_key,
+    },
     drawing::{ClickTarget, Painter, field_area},
 };
 
@@ -98,25 +101,34 @@ fn selection_hint(app: &App) -> Option<String> {
     })
 }
 
+/// The columns of the name of a tag in the hints, so that the other keys have room.
+const MAX_TAG_WIDTH: usize = 12;
+
 /// Returns the keys of the tagging mode with the names of the tags, and what the keys change.
 fn tagging_hint(app: &App) -> Option<String> {
     app.dataset().filter(|_| app.contexts()[0] == KeyContext::Tagging)?;
     let tagging = app.tagging();
-    let selected = app.baskets().selection(app.results()).is_some_and(|it| !it.is_empty());
-    let target = match (tagging.whole_search, selected) {
-        (true, _) => "tag the whole search",
-        (false, true) => "tag the selection",
-        (false, false) => "tag",
+    let SelectedEntries { on_page, hidden } = app.baskets().selected_entries(app.results());
+    let target = match (tagging.whole_search, on_page + hidden) {
+        (true, _) => "tag the whole search:".to_owned(),
+        (false, 0) => "tag:".to_owned(),
+        (false, selected) => {
+            let [selected, on_page] = [selected, on_page].map(|it| group_digits(it as u64));
+            format!("tag {selected} selected ({on_page} here):")
+        }
     };
     let tags = (0..9).map_while(|key| tag_of_key(app, key));
-    let tags: Vec<String> =
-        (1..).zip(tags).map(|(key, name): (usize, _)| format!("{key} {name}")).collect();
-    let keys = if app.has_local_service() {
-        "p pick   x reject   Alt-0…5 rate   + new tag   t tags   a whole search   u undo   Esc leave"
-    } else {
-        "p pick   x reject   + new tag   t tags   u undo   Esc leave   (kept on this machine)"
+    let tag = |(key, name): (usize, &SafeText)| {
+        format!("{key} {}", truncate(name.as_str(), MAX_TAG_WIDTH))
     };
-    let parts = [format!("{target}:")].into_iter().chain(tags).chain([keys.to_owned()]);
+    let tags = (1..).zip(tags).map(tag);
+    let keys = if app.has_local_service() {
+        "Alt-0…5 rate   + new tag   t tags   a whole search   u undo   Esc leave"
+    } else {
+        "+ new tag   t tags   (kept on this machine)   u undo   Esc leave"
+    };
+    let first = [target, "p pick   x reject".to_owned()];
+    let parts = first.into_iter().chain(tags).chain([keys.to_owned()]);
     Some(parts.collect::<Vec<_>>().join("   "))
 }
 

@@ -244,7 +244,9 @@ pub fn tag_marks(app: &App, cluster: &Cluster, picture: Option<&Preview>) -> Vec
     let knows_pictures = app.has_local_service() || !tags.is_empty();
     tags.extend(of_cluster.map(|tag| tag.name.to_string()));
     let is_whole = |name: &str| {
-        let is_known = shows_all || kept.contains(name);
+        let is_known = shows_all
+            || kept.contains(name)
+            || app.tagging().is_given_to_cluster(app.results(), cluster.id, name);
         !knows_pictures || is_known && of_pictures.iter().all(|tags| tags.contains(name))
     };
     let named = |name: &str, mark| tags.contains(name).then(|| (mark, is_whole(name)));

@@ -7,7 +7,7 @@
 use std::{
     cell::Cell,
     fs::{self, File},
-    io::{self, BufReader, ErrorKind, Read},
+    io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom},
     path::{Path, PathBuf},
     rc::Rc,
     sync::atomic::AtomicBool,
@@ -52,10 +52,23 @@ impl ArchiveKind {
         Self::ALL.into_iter().find(|kind| ends(kind.as_str()))
     }
 
+    /// Whether a file may have this format. A ZIP file may have other bytes in front, such as a program that unpacks it.
+    pub fn matches(self, file: &mut (impl Read + Seek)) -> io::Result<bool> {
+        let (mut head, mut end) = (Vec::new(), Vec::new());
+        file.by_ref().take(512).read_to_end(&mut head)?;
+        if self != Self::Zip || self.matches_signature(&head) {
+            return Ok(self.matches_signature(&head));
+        }
+        let length = file.seek(SeekFrom::End(0))?;
+        file.seek(SeekFrom::Start(length.saturating_sub(ZIP_END_BYTES)))?;
+        file.read_to_end(&mut end)?;
+        Ok(end.windows(ZIP_END.len()).any(|bytes| bytes == ZIP_END))
+    }
+
     /// Whether a file that starts with `head` (its first 512 bytes) may have this format.
     pub fn matches_signature(self, head: &[u8]) -> bool {
         match self {
-            Self::Zip => head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06"),
+            Self::Zip => head.starts_with(b"PK\x03\x04") || head.starts_with(ZIP_END),
             Self::Tar => is_tar_header(head),
             Self::TarGz => Compression::Gzip.matches_signature(head),
             Self::TarXz => Compression::Xz.matches_signature(head),
@@ -73,6 +86,11 @@ impl ArchiveKind {
         }
     }
 }
+
+/// The record at the end of a ZIP file, which a comment may follow.
+const ZIP_END: &[u8] = b"PK\x05\x06";
+/// The number of bytes in which the record begins.
+const ZIP_END_BYTES: u64 = 22 + (64 << 10);
 
 /// Opens the archive at its start. The function is called twice, because the directory and the members are read at the
 /// same time.

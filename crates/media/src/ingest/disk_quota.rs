@@ -16,13 +16,15 @@ const CLAIM_BYTES: u64 = 16 << 20;
 
 /// Decides whether there is space to write. Clones share their claims.
 #[derive(Clone)]
-pub struct DiskQuota(Arc<QuotaState>);
+pub struct DiskQuota {
+    reserved: u64,
+    state: Arc<QuotaState>,
+}
 
 /// Returns the free bytes of the disk of a folder, or `None` if the disk does not report them.
 type FreeSpace = dyn Fn(&Path) -> Option<u64> + Send + Sync;
 
 struct QuotaState {
-    reserved: u64,
     free_space: Box<FreeSpace>,
     /// Bytes that writers have claimed and may not have written yet.
     claimed: Mutex<u64>,
@@ -44,14 +46,25 @@ impl DiskQuota {
         free_space: impl Fn(&Path) -> Option<u64> + Send + Sync + 'static,
     ) -> Self {
         let (free_space, claimed) = (Box::new(free_space), Mutex::default());
-        Self(Arc::new(QuotaState { reserved, free_space, claimed }))
+        Self { reserved, state: Arc::new(QuotaState { free_space, claimed }) }
+    }
+
+    /// Returns this quota with a reserve of at most this many bytes, for files that are small.
+    #[must_use]
+    pub fn with_reserve_up_to(&self, bytes: u64) -> Self {
+        Self { reserved: self.reserved.min(bytes), ..self.clone() }
     }
 
     /// Returns the number of bytes that can still be written to `folder`. `None` means unknown, and a write then fails
     /// only when the disk itself is full.
     pub fn available(&self, folder: &Path) -> Option<u64> {
-        let claimed = *self.0.claimed();
-        self.0.available(folder, claimed)
+        let claimed = *self.state.claimed();
+        self.unclaimed(folder, claimed)
+    }
+
+    fn unclaimed(&self, folder: &Path, claimed: u64) -> Option<u64> {
+        let free = (self.state.free_space)(folder)?;
+        Some(free.saturating_sub(self.reserved).saturating_sub(claimed))
     }
 
     /// Returns an empty claim for a file in `folder`. The claim grows with the file.
@@ -64,15 +77,11 @@ impl QuotaState {
     fn claimed(&self) -> MutexGuard<'_, u64> {
         self.claimed.lock().unwrap_or_else(PoisonError::into_inner)
     }
-
-    fn available(&self, folder: &Path, claimed: u64) -> Option<u64> {
-        Some((self.free_space)(folder)?.saturating_sub(self.reserved).saturating_sub(claimed))
-    }
 }
 
 impl fmt::Debug for DiskQuota {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DiskQuota").field("reserved", &self.0.reserved).finish_non_exhaustive()
+        f.debug_struct("DiskQuota").field("reserved", &self.reserved).finish_non_exhaustive()
     }
 }
 
@@ -100,11 +109,11 @@ impl SpaceClaim {
     }
 
     fn renew(&mut self, bytes: u64) -> io::Result<()> {
-        let mut all = self.quota.0.claimed();
+        let mut all = self.quota.state.claimed();
         // The space that was claimed before has been written by now, so the disk already counts it as used.
         *all -= self.claimed;
         (self.claimed, self.unused) = (0, 0);
-        let available = self.quota.0.available(&self.folder, *all).unwrap_or(u64::MAX);
+        let available = self.quota.unclaimed(&self.folder, *all).unwrap_or(u64::MAX);
         if available < bytes {
             return Err(ErrorKind::StorageFull.into());
         }
@@ -117,7 +126,7 @@ impl SpaceClaim {
 
 impl Drop for SpaceClaim {
     fn drop(&mut self) {
-        *self.quota.0.claimed() -= self.claimed;
+        *self.quota.state.claimed() -= self.claimed;
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use roxmltree::{Document, Error, ParsingOptions};
+use roxmltree::{Document, Error, Node, ParsingOptions};
 use serde::{
     Deserialize, Deserializer,
     de::{SeqAccess, Visitor, value::MapDeserializer},
@@ -33,11 +33,12 @@ pub(crate) fn parse_string(value: &RawValue) -> Option<String> {
     serde_json::from_str(value.get()).ok()
 }
 
-/// Parses a name, which may be a number. A whole number keeps all of its digits.
+/// Parses a name, which may be a number or `true` and `false`. A whole number keeps all of its digits.
 pub(crate) fn parse_name(value: &RawValue) -> Option<String> {
     parse_string(value).or_else(|| {
-        if let Some(number) = whole_number(value.get()) {
-            return Some(number.to_owned());
+        let is_flag = matches!(value.get(), "true" | "false");
+        if let Some(word) = whole_number(value.get()).or(is_flag.then(|| value.get())) {
+            return Some(word.to_owned());
         }
         let number: f64 = serde_json::from_str(value.get()).ok()?;
         Some(number.to_string())
@@ -81,12 +82,6 @@ pub(crate) fn whole(number: f64) -> Option<u64> {
 pub(crate) fn parse_numbers(value: &RawValue) -> Option<Vec<f64>> {
     let numbers: Vec<&RawValue> = serde_json::from_str(value.get()).ok()?;
     numbers.into_iter().map(parse_number).collect()
-}
-
-/// Parses a box `[x, y, width, height]`, which may start at any corner. Returns `None` if `value` is anything else.
-pub(crate) fn parse_box(value: &RawValue) -> Option<[f64; 4]> {
-    let [x, y, width, height] = parse_numbers(value)?.try_into().ok()?;
-    Some([x + width.min(0.0), y + height.min(0.0), width.abs(), height.abs()])
 }
 
 /// Replaces what Python writes although it is not JSON: the numbers `NaN` and `Infinity` by `null`, and half of a
@@ -204,6 +199,13 @@ pub(crate) fn parse_xml(text: &str, limits: XmlLimits) -> Result<Document<'_>, S
         Error::DtdDetected => "it declares entities, which are not supported".to_owned(),
         cause => format!("line {}: invalid XML", lines_before + cause.pos().row as usize),
     })
+}
+
+/// Returns the text in an element. Comments and processing instructions divide it into several nodes.
+pub(crate) fn text_of(element: Node<'_, '_>) -> Option<String> {
+    let texts: Vec<&str> =
+        element.children().filter(Node::is_text).filter_map(|it| it.text()).collect();
+    (!texts.is_empty()).then(|| texts.concat())
 }
 
 #[cfg(test)]

@@ -125,6 +125,8 @@ fn guess(bytes: &[u8]) -> &'static Encoding {
 /// Returns the encoding of a name, which may be the name of a code page of Windows.
 fn encoding_of(label: &str) -> Option<&'static Encoding> {
     let code_page = match label.to_ascii_lowercase().trim_start_matches(['c', 'p', 'm', 's']) {
+        // Programs declare ASCII and write UTF-8 or Windows-1252.
+        "us-ascii" | "ascii" => "utf-8",
         "932" => "shift_jis",
         "936" => "gbk",
         "949" => "euc-kr",
@@ -220,6 +222,8 @@ mod tests {
         assert_eq!(xml("UTF-8", b"Schl\xFCssel"), "Schlüssel");
         assert_eq!(xml("none such", "Schlüssel".as_bytes()), "Schlüssel");
         assert_eq!(xml("cp932", b"\x8C\xAE"), "鍵");
+        assert_eq!(xml("us-ascii", "Schlüssel".as_bytes()), "Schlüssel");
+        assert_eq!(xml("US-ASCII", b"Schl\xFCssel"), "Schlüssel");
     }
 
     #[test]

@@ -40,7 +40,7 @@ impl BlockingStorage {
     pub fn check(&self, uri: &str) -> Result<(), String> {
         let (storage, uri) = (self.storage.clone(), uri.to_owned());
         let list = async move { storage.list(&uri, None, 1).await.map(drop) };
-        self.wait(list).unwrap_or_else(|error| Err(error.to_string()))
+        self.wait(list).flatten().map_err(|error| error.to_string())
     }
 
     /// Lists the media and sidecars of a folder or manifest in parts, in the order of the listing. A manifest that was

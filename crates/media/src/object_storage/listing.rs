@@ -28,20 +28,18 @@ impl ObjectStorage {
         uri: &str,
         role: Option<&RoleArn>,
         media_limit: usize,
-    ) -> Result<ObjectListing, String> {
-        let mut parts = self.parts(uri, media_limit)?;
+    ) -> Result<ObjectListing, StorageError> {
+        let refused = |reason: &str| StorageError::Refused(list_error(uri, reason));
+        let mut parts = self.parts(uri, media_limit).map_err(StorageError::Refused)?;
         if let Some(role) = role {
-            return Err(list_error(
-                uri,
-                &format!(
-                    "the role {role} cannot be assumed: no token service (STS) is reachable from a \
-                     local service; start it with a key that may read the bucket"
-                ),
-            ));
+            return Err(refused(&format!(
+                "the role {role} cannot be assumed: no token service (STS) is reachable from a local service; start it \
+                 with a key that may read the bucket"
+            )));
         }
         let mut listing = ObjectListing::default();
         while !listing.truncated
-            && let Some(part) = parts.next().await.map_err(|error| error.to_string())?
+            && let Some(part) = parts.next().await?
         {
             listing.append(part, media_limit);
         }
@@ -50,7 +48,7 @@ impl ObjectStorage {
         }
         let first = listing.skipped.first();
         let first = first.map(|(path, reason)| format!("{}: {reason}", printable_path(path)));
-        Err(list_error(uri, &first.unwrap_or_default()))
+        Err(refused(&first.unwrap_or_default()))
     }
 
     /// Returns the listing of a folder or manifest in parts, so that its size does not matter. A manifest is read until

@@ -43,7 +43,7 @@ impl fmt::Display for Filter {
                     AnchorKind::Media => "the image",
                 };
                 write!(f, "it is similar to {kind} {media}")?;
-                bound(f, ", at a distance of at most", *max_distance, "lower is stricter")
+                bound(f, ", at a distance below", *max_distance, "lower is stricter")
             }
             Self::Property(filter) => explain_property(f, filter),
             Self::AnyOf(filters) => {

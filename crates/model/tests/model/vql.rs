@@ -216,7 +216,7 @@ fn every_kind_of_filter_has_a_sentence_of_its_own() {
         (
             Filter::similar(anchor(AnchorKind::Upload), Some(0.3)),
             format!(
-                "it is similar to the uploaded image {name}, at a distance of at most 0.3 (lower \
+                "it is similar to the uploaded image {name}, at a distance below 0.3 (lower \
                  is stricter)"
             ),
         ),

@@ -6,7 +6,7 @@ use super::{
     words::{content_stems, indexed_words, stemmed_text},
 };
 use crate::member_search::CAPTION_LIMIT;
-use tessera_model::text::search_form;
+use tessera_model::text::{composed, search_form};
 
 /// How much nearer than [`CAPTION_LIMIT`] a name is that contains all words of a query. Such a name is just below 0.4,
 /// the bound of a strong match, so that a limit of 0.4 finds it. Captions that match strongly stay before nearly all
@@ -42,6 +42,8 @@ pub fn indexed_name(path: &str, language: Language) -> String {
 
 fn split_words(text: &str) -> String {
     let mut words = String::with_capacity(text.len() + text.len() / 4);
+    // In NFD, the mark of a letter would be between this letter and a digit.
+    let text = composed(text);
     let mut chars = text.chars().peekable();
     let mut last = ' ';
     while let Some(c) = chars.next() {
@@ -125,6 +127,7 @@ mod tests {
         assert_eq!(words("myDogOnTheBeach.png"), "my Dog On The Beach");
         assert_eq!(words("HTTPServer-2021-07.tar.png"), "HTTP Server 2021 07 tar");
         assert_eq!(words("Zürich/Straßenbahn.webp"), "Zürich Straßenbahn");
+        assert_eq!(words("cafe\u{301}2/E\u{301}teMer.png"), words("caf\u{e9}2/\u{c9}teMer.png"));
         assert_eq!(words("a.b/.hidden"), "a b hidden");
         assert_eq!(words("version 1.5 of the boat"), "version 1 5 of the boat");
         assert_eq!(words("दिल्ली/कुत्ता.jpg"), "दिल्ली कुत्ता");

@@ -36,9 +36,9 @@ pub fn stemmed_text(text: &str, language: Language) -> String {
 
 /// Returns the stem of a word in lower case. Stemmers need diacritics to recognize the endings of their language, but
 /// many remove a last vowel only without diacritics: the English one leaves `résumé` as it is, and makes `resum` of
-/// `resume`. The stem of such a word is therefore the one without diacritics.
+/// `resume`. The stem of such a word is therefore the one without diacritics. Only the German stemmer spells out ß.
 pub fn stem(word: &str, language: Language) -> String {
-    let stem = language.stem(word).into_owned();
+    let stem = language.stem(&word.replace('ß', "ss")).into_owned();
     let folded = indexed_words(&stem).concat();
     let has_marked_vowel = folded.ends_with(['a', 'e', 'i', 'o', 'u'])
         && stem.ends_with(|last: char| !last.is_ascii());

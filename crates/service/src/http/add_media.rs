@@ -3,7 +3,7 @@
 
 use std::{
     fs::File,
-    io::{self, ErrorKind, Read as _},
+    io::{self, ErrorKind},
     path::{Path, PathBuf},
 };
 
@@ -247,7 +247,10 @@ impl FormReader<'_> {
         // The size of the archive is limited by the size of the body.
         let limit = SizeLimit { bytes: u64::MAX, message: TOO_LARGE };
         save_part(part, file, |_| limit, &mut self.claim).await?;
-        if !kind.matches_signature(&read_first_bytes(&path).map_err(storage_problem)?) {
+        if !File::open(&path)
+            .and_then(|mut file| kind.matches(&mut file))
+            .map_err(storage_problem)?
+        {
             let message = format!("The archive is not a {} file", kind.as_str());
             return Err(Problem::bad_request(message));
         }
@@ -328,13 +331,6 @@ async fn save_part(
     }
     // Without the flush, the last error of the disk would be lost.
     file.flush().await.map_err(storage_problem)
-}
-
-/// Reads the first bytes of a file, which are enough to recognize an archive.
-fn read_first_bytes(path: &Path) -> io::Result<Vec<u8>> {
-    let mut head = Vec::new();
-    File::open(path)?.take(512).read_to_end(&mut head)?;
-    Ok(head)
 }
 
 fn single_source_required() -> Problem {

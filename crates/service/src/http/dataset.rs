@@ -58,7 +58,7 @@ pub(crate) fn dataset_body(
     deployment: &Deployment,
     record: DatasetRecord,
 ) -> Result<DatasetBody, ServiceError> {
-    let waiting = deployment.waiting_reason_of(&record);
+    let waiting = deployment.waiting_reason_of(&record)?;
     Ok(DatasetBody {
         folder_missing: deployment.folder_is_missing(record.id)?,
         id: record.id,
@@ -72,7 +72,7 @@ pub(crate) fn dataset_body(
         n_videos: Some(record.n_videos),
         n_frames: Some(record.n_frames).filter(|count| *count > 0),
         n_objects: Some(record.n_objects),
-        fatal_error_msg: waiting.map(str::to_owned).or(record.fatal_error),
+        fatal_error_msg: waiting.or(record.fatal_error),
         extras: Some(DatasetExtras {
             updated_at: record.updated_at.map(format_iso8601),
             ..DatasetExtras::default()

@@ -100,10 +100,10 @@ impl WorkerContext {
             }
             is_taken = false;
             let ran = run(&self.context(lease.clone(), &storage_reruns), &task);
-            if ran.is_err() && self.store.is_on_server() {
+            if let Err(UnfinishedRun::RunAgain(reason)) = &ran {
                 // Another machine may have the space or the connection that this one lacks. If the lease cannot be
                 // released, it expires.
-                let _ = self.store.write_rows(|tx| lease::release(tx, &lease));
+                let _ = self.store.write_rows(|tx| lease::give_back(tx, &lease, reason));
             }
             ran
         });
@@ -260,8 +260,11 @@ impl TaskContext {
         &self,
         change: impl FnOnce(&Transaction) -> Result<T, QueryError>,
     ) -> Result<T, StoreError> {
+        // On a full disk, small transactions still succeed at the start of each run.
+        let continues = self.started.elapsed() > SHORT_RUN;
         let written = self.store.write_rows(|tx| {
-            lease::require(tx, &self.lease)?;
+            let require = if continues { lease::resume } else { lease::require };
+            require(tx, &self.lease)?;
             let outcome = change(tx)?;
             // The lease is extended, because the transaction may have taken long and other threads could not extend the
             // lease meanwhile.
@@ -270,8 +273,7 @@ impl TaskContext {
             }
             Ok(outcome)
         })?;
-        // On a full disk, small transactions still succeed at the start of each run.
-        if self.started.elapsed() > SHORT_RUN {
+        if continues {
             self.running.set_waiting(self.thread, None);
         }
         Ok(written)

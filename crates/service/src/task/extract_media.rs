@@ -196,15 +196,18 @@ fn examine_video(
     known: Option<&[u8; 32]>,
     container: VideoContainer,
 ) -> Result<FileOutcome, ExtractError> {
-    let Some(ffmpeg) = &context.settings.ffmpeg else {
-        return Err(ExtractError::Skipped(FFMPEG_MISSING.to_owned()));
-    };
+    let missing = || ExtractError::Skipped(FFMPEG_MISSING.to_owned());
+    let ffmpeg = context.settings.ffmpeg.as_ref();
+    if known.is_none() && ffmpeg.is_none() {
+        return Err(missing());
+    }
     let mut hasher = blake3::Hasher::new();
     hasher.update_reader(&mut video).map_err(unreadable)?;
     let digest = ContentDigest { size: hasher.count(), hash: *hasher.finalize().as_bytes() };
     if known == Some(&digest.hash) {
         return Ok(FileOutcome::Unchanged(digest.size));
     }
+    let ffmpeg = ffmpeg.ok_or_else(missing)?;
     let input = VideoInput::new(video, &context.store.uploads_dir(), &context.settings.disk)
         .map_err(unreadable)?;
     let is_cancelled = || context.check_cancelled().is_err();

@@ -170,7 +170,8 @@ fn create_archive(
         Ok(advance(ExportTaskState::InProgress, part, None)?)
     })?;
     let file = private_file().read(true).create(true).truncate(true).open(partial);
-    let claim = context.settings.disk.claim_in(&store.exports_dir());
+    let disk = context.settings.disk_of_exports(export.spec.include_images);
+    let claim = disk.claim_in(&store.exports_dir());
     let mut file = ClaimedFile::new(file.map_err(TaskError::archive)?, claim);
     let mut reported = -1.0;
     let report = |progress: f64| {

@@ -175,6 +175,7 @@ fn remove_missing(
     sources: &mut Vec<SourceFolder>,
 ) -> Result<Option<String>, TaskError> {
     let (mut names, mut problems) = (Vec::new(), Vec::new());
+    let mut has_upload = false;
     for source in mem::take(sources) {
         // The media of an addition were listed when it was accepted.
         let is_known = kind == IndexingTaskKind::Creation && !source.is_dataset_folder;
@@ -191,13 +192,18 @@ fn remove_missing(
         } else if source.is_dataset_folder {
             return Err(TaskError::Failed(FOLDER_MISSING.to_owned()));
         } else {
+            has_upload |= context.originals.uploads.contains(&source.folder);
             names.push(source.public_name());
         }
     }
-    let remedy = if context.store.is_on_server() {
-        "Every worker needs it at the same path, or it has to be in object storage"
-    } else {
-        "Connect its disk or restore it"
+    let remedy = match (context.store.is_on_server(), has_upload) {
+        (false, _) => "Connect its disk or restore it",
+        (true, false) => {
+            "Every worker needs it at the same path, or it has to be in object storage"
+        }
+        (true, true) => {
+            "Restore it, or give all processes a bucket with --bucket and add the files again"
+        }
     };
     if !names.is_empty() {
         problems.push(format!(

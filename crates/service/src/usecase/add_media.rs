@@ -3,6 +3,7 @@
 
 use std::{
     cell::Cell,
+    io,
     path::{Path, PathBuf},
 };
 
@@ -10,8 +11,8 @@ use super::{ServiceError, dataset::check_status};
 use crate::{Deployment, InjectedFailure};
 use tessera_files::staging::StagingDir;
 use tessera_media::{
-    ingest::archive_readers::ArchiveKind,
-    object_storage::{ObjectStorage, ObjectUri, RoleArn},
+    ingest::{archive_readers::ArchiveKind, is_refused, is_temporary, is_unavailable},
+    object_storage::{ObjectStorage, ObjectUri, RoleArn, StorageError},
 };
 use tessera_model::{DatasetId, Operation};
 use tessera_store::{
@@ -75,7 +76,10 @@ impl Deployment {
                 )
             })?;
             let listed = storage.list(uri, request.assume_role.as_ref(), 1).await;
-            listed.map_err(ServiceError::Invalid)?;
+            listed.map_err(|error| match error {
+                StorageError::Temporary(_) => ServiceError::storage_unreachable(),
+                error => ServiceError::Invalid(error.to_string()),
+            })?;
         }
         Ok(())
     }
@@ -85,26 +89,20 @@ impl Deployment {
         id: DatasetId,
         request: AddMediaRequest,
     ) -> Result<(), ServiceError> {
-        let failed = |cause| {
-            ServiceError::Failed(if is_storage_full(&cause) {
-                "The upload to storage failed: the disk is full"
-            } else {
-                "The upload to storage failed"
-            })
-        };
         let (staging, origin) = match request.source {
             AddMediaSource::Files(staging) => (staging, BatchOrigin::InPlace),
             AddMediaSource::Archive(staging, kind) => {
                 (staging, BatchOrigin::Archive(kind.as_str().to_owned()))
             }
             AddMediaSource::Storage(uri) => {
-                let staging = StagingDir::create(&self.store.uploads_dir()).map_err(failed)?;
+                let staging =
+                    StagingDir::create(&self.store.uploads_dir()).map_err(failed_upload)?;
                 (staging, BatchOrigin::ObjectStorage(location_of(&uri).to_owned()))
             }
         };
         let record = UploadRecord { dataset: id, origin };
         let uploads = &self.originals.uploads;
-        let folder = uploads.accept(staging.path(), &record).map_err(failed)?;
+        let folder = uploads.accept(staging.path(), &record).map_err(failed_upload)?;
         let location = folder.clone();
         let batch = match record.origin {
             BatchOrigin::ObjectStorage(uri) if !is_manifest(&uri) => {
@@ -199,6 +197,20 @@ impl Deployment {
         self.tasks.wake();
         Ok(())
     }
+}
+
+/// Converts an error of storing an upload. The API document says 500 for it, also if another attempt may succeed.
+#[expect(clippy::needless_pass_by_value, reason = "the signature of `map_err`")]
+fn failed_upload(cause: io::Error) -> ServiceError {
+    ServiceError::Failed(if is_storage_full(&cause) {
+        "The upload to storage failed: the disk is full"
+    } else if is_temporary(&cause) {
+        "The upload to storage failed: the object storage cannot be reached; try again later"
+    } else if is_unavailable(&cause) || is_refused(&cause) {
+        "The upload to storage failed: the object storage refuses it; check the access key of the service, and its bucket"
+    } else {
+        "The upload to storage failed"
+    })
 }
 
 /// Returns the address of a folder without a slash at its end. Only folders that are named like manifests need the

@@ -1,7 +1,7 @@
 //! The reasons why a request cannot be fulfilled. Messages are safe to send to the client, because they contain no
 //! local paths and no SQL.
 
-use tessera_media::ingest::{is_refused, is_unavailable};
+use tessera_media::ingest::{is_refused, is_temporary, is_unavailable};
 use tessera_retrieval::RetrievalError;
 use tessera_store::{StoreError, is_storage_full};
 use tessera_wire::selection::SelectionError;
@@ -29,7 +29,7 @@ pub(crate) enum ServiceError {
     TooMany(&'static str),
     /// The service cannot do this at the moment.
     Unavailable(&'static str),
-    /// Object storage does not send a file.
+    /// Object storage does not send a file, or cannot be used at all.
     Refused(String),
     Failed(&'static str),
 }
@@ -84,7 +84,14 @@ impl ServiceError {
                 "The object storage does not send the file ({cause}); check the access key and the object"
             )));
         }
-        is_unavailable(cause).then(Self::storage_unreachable)
+        if is_temporary(cause) {
+            return Some(Self::storage_unreachable());
+        }
+        is_unavailable(cause).then(|| {
+            Self::Refused(format!(
+                "The object storage cannot be used ({cause}); check the access key and the settings of the service"
+            ))
+        })
     }
 
     pub(crate) fn storage_unreachable() -> Self {

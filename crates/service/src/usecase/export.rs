@@ -82,7 +82,7 @@ impl Deployment {
         };
         let export = until_current(|| {
             let record = self.require_ready(id, Operation::Export)?;
-            self.require_disk_space()?;
+            self.require_disk_space(spec.include_images)?;
             let selected = self.selected_media(&record, scope)?;
             let mut export = new_export(&record, spec.clone(), origin.clone());
             export.selective = selected.is_some();
@@ -150,9 +150,10 @@ impl Deployment {
         Ok(preview.finish())
     }
 
-    /// Fails if nothing more can be written to the folder of exports.
-    pub(super) fn require_disk_space(&self) -> Result<(), ServiceError> {
-        match self.available_disk_space() {
+    /// Fails if nothing more of an export can be written.
+    fn require_disk_space(&self, include_images: bool) -> Result<(), ServiceError> {
+        let disk = self.settings.disk_of_exports(include_images);
+        match disk.available(&self.store.exports_dir()) {
             Some(0) => Err(ServiceError::no_space()),
             _ => Ok(()),
         }
@@ -202,7 +203,10 @@ impl Deployment {
     pub(crate) async fn bucket_link(&self, id: ExportTaskId) -> Result<String, ServiceError> {
         let bucket = self.bucket.as_ref().ok_or_else(ServiceError::export_not_found)?;
         let link = bucket.signed_link(&archive_name(id)).await;
-        link.map(Into::into).map_err(|_| ServiceError::storage_unreachable())
+        link.map(Into::into).map_err(|cause| {
+            let failure = ServiceError::source_failure(&cause.into_io());
+            failure.unwrap_or_else(ServiceError::storage_unreachable)
+        })
     }
 }
 
@@ -487,10 +491,10 @@ impl Deployment {
         write: impl FnOnce(&DatasetRecord, &mut BufWriter<ClaimedFile>) -> Result<(), ServiceError>,
     ) -> Result<File, ServiceError> {
         let record = self.require_ready(id, Operation::Export)?;
-        self.require_disk_space()?;
+        self.require_disk_space(false)?;
         let folder = self.store.exports_dir();
         let file = tempfile::tempfile_in(&folder).map_err(ServiceError::export_file)?;
-        let claim = self.settings.disk.claim_in(&folder);
+        let claim = self.settings.disk_of_exports(false).claim_in(&folder);
         let mut file = BufWriter::new(ClaimedFile::new(file, claim));
         let written = write(&record, &mut file);
         if let Some(cause) = file.get_ref().failure {

@@ -512,8 +512,12 @@ fn may_name(file: &Path, names: &FileNames<'_>) -> bool {
     read.is_err() || names.are_in(&bytes)
 }
 
-/// The number of near-duplicates of an image that are looked for. Files with the same bytes are always found.
-const MAX_PARTNERS: usize = 64;
+/// The number of near-duplicates of an image that are looked for in large clusters. Files with the same bytes are always
+/// found.
+const MIN_PARTNERS: usize = 64;
+/// In clusters with fewer pairs, all images are compared with each other, so that a second search finds nothing among the
+/// images that stay.
+const MAX_PAIRS: usize = 1 << 19;
 
 /// Finds the pairs of near-duplicates among the images of a cluster.
 fn verified_pairs(images: &[SimilarImage], min_similarity: f64) -> Vec<SimilarPair> {
@@ -524,7 +528,7 @@ fn verified_pairs(images: &[SimilarImage], min_similarity: f64) -> Vec<SimilarPa
     }
     let keypoints: Vec<Keypoints> =
         images.iter().map(|image| Keypoints::from_bytes(&image.keypoints)).collect();
-    let others = (images.len() - 1).min(MAX_PARTNERS);
+    let others = (images.len() - 1).min(MIN_PARTNERS.max(MAX_PAIRS / images.len()));
     let Some(graph) = neighbor_graph(&vectors, others, |_| true) else { return Vec::new() };
     let Ok(found) = near_duplicates(keypoints.as_slice(), &graph, |_| true);
     let found = found.unwrap_or_default().into_iter().map(|pair| SimilarPair {

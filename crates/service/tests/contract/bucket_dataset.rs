@@ -544,7 +544,7 @@ async fn what_is_known_stays_while_a_sidecar_or_picture_cannot_be_read() {
     storage.fail_object(SIDECAR, FakeFailure::S3Error(503, "SlowDown"));
     assert_eq!(answer(service.post(&rescan)).await.0, 200);
     let waits = async {
-        while service.deployment.waiting_reason().is_none() {
+        while service.record().await["fatal_error_msg"] == json!(null) {
             sleep(Duration::from_millis(20)).await;
         }
     };

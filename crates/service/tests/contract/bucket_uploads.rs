@@ -172,11 +172,28 @@ async fn uploads_that_are_newer_than_a_restored_database_are_added() {
 async fn an_upload_that_the_bucket_refuses_is_not_accepted() {
     let storage = storage().await;
     let service = Service::with(settings(&storage)).await;
-    storage.fail_next([FakeFailure::S3Error(403, "AccessDenied")]);
-    let (status, body) = service.add(uploads(12..13)).await;
-    assert_eq!((status, body.contains("The upload to storage failed")), (500, true), "{body}");
-    assert_eq!((uploaded(&storage).len(), local_uploads(&service)), (0, 0));
-    assert_eq!(service.record().await["status_new"], "READY");
+    let folder = || Form::new().text("s3_uri", "s3://team/in");
+    for (failure, of_upload, of_folder) in [
+        (
+            FakeFailure::S3Error(403, "AccessDenied"),
+            "The upload to storage failed: the object storage refuses it",
+            (400, "access is denied"),
+        ),
+        (
+            FakeFailure::S3Error(503, "SlowDown"),
+            "The upload to storage failed: the object storage cannot be reached; try again later",
+            (503, "The object storage cannot be reached; try again later"),
+        ),
+    ] {
+        storage.fail_next(vec![failure; 100]);
+        let (status, body) = service.add(uploads(12..13)).await;
+        assert_eq!((status, body.contains(of_upload)), (500, true), "{body}");
+        let (status, body) = service.add(folder()).await;
+        assert_eq!((status, body.contains(of_folder.1)), (of_folder.0, true), "{body}");
+        storage.recover();
+        assert_eq!((uploaded(&storage).len(), local_uploads(&service)), (0, 0));
+        assert_eq!(service.record().await["status_new"], "READY");
+    }
     storage.fail_next([FakeFailure::S3Error(503, "SlowDown"), FakeFailure::LostResponse]);
     service.added(uploads(12..13)).await;
     assert_eq!(service.record().await["n_images"], 13);

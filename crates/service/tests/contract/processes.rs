@@ -4,6 +4,7 @@
 use std::{
     fs,
     path::Path,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -12,15 +13,16 @@ use reqwest::StatusCode;
 use secrecy::ExposeSecret as _;
 use serde_json::Value;
 use tessera_media::{ingest::disk_quota::DiskQuota, object_storage::ObjectUri};
+use tessera_model::DatasetId;
 use tessera_service::{Deployment, DeploymentSettings, LocalError};
 use tessera_store::{lease, postgres};
 use tessera_testing::tiny_model::ModelFolder;
-use tokio::time::sleep;
+use tokio::{sync::Semaphore, time::sleep};
 use uuid::Uuid;
 
 use crate::{
     change::uploads,
-    components::object_storage::fake_s3::FakeS3,
+    components::object_storage::fake_s3::{FakeFailure, FakeS3},
     credentials::opens,
     support::{Place, Service, answer, pictures},
     user_model::with_model,
@@ -376,6 +378,84 @@ fn two_extensions_of_a_lease_may_fail() {
     assert!(3 * lease::EXTENSION_INTERVAL <= lease::LIFETIME);
 }
 
+fn with_bucket(storage: &FakeS3, uri: &str) -> DeploymentSettings {
+    DeploymentSettings {
+        storage: storage.settings(),
+        bucket: Some(ObjectUri::parse(uri).unwrap()),
+        ..DeploymentSettings::default()
+    }
+}
+
+/// A service with a bucket and an indexing task, and a worker that takes this task only at [`take_task`].
+async fn waiting_worker() -> Option<(FakeS3, Place, Deployment, DatasetId, Deployment)> {
+    let place = place()?;
+    let storage = FakeS3::with_objects(&[("team/readme.md", b"-")]).await;
+    let settings = with_bucket(&storage, "s3://team/tessera");
+    let serving = place.open_with(DeploymentSettings { jobs: 0, ..settings.clone() });
+    let dataset = place.add(&serving);
+    place.change(&format!(
+        "INSERT INTO lease (task, holder, fence, expires_at)
+         SELECT 'indexing/' || row, '{}', 1, {} FROM indexing_task",
+        Uuid::from_u128(1),
+        i64::MAX
+    ));
+    let worker = place.open_with(settings);
+    Some((storage, place, serving, dataset, worker))
+}
+
+fn take_task(place: &Place) {
+    place.change(&format!("UPDATE lease SET expires_at = 0 WHERE task LIKE 'indexing/%'; {WAKE}"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_process_says_why_a_task_waits() {
+    let Some((storage, place, serving, dataset, worker)) = waiting_worker().await else { return };
+    storage.fail_next(vec![FakeFailure::S3Error(503, "SlowDown"); 1_000]);
+    take_task(&place);
+    until(&place, "lease WHERE waiting IS NOT NULL", 1).await;
+    let service = Service::with_kept_login(place, serving, dataset).await;
+    let reason = "The object storage cannot be reached; the work continues when it can";
+    assert_eq!(service.record().await["fatal_error_msg"], reason);
+    let health = postgres::health(&service.place.store.address().unwrap()).unwrap();
+    assert_eq!(health.waiting_reasons, [reason]);
+    storage.recover();
+    until(&service.place, "dataset WHERE status = 'READY'", 1).await;
+    assert_eq!(service.record().await["fatal_error_msg"], Value::Null);
+    drop(worker);
+    assert_eq!(service.place.count("lease"), 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_worker_that_stops_while_the_bucket_does_not_respond_gives_its_task_back() {
+    let Some((storage, place, _serving, _, worker)) = waiting_worker().await else { return };
+    let gate = Arc::new(Semaphore::new(0));
+    storage.fail_next(vec![FakeFailure::Held(gate.clone()); 4]);
+    take_task(&place);
+    until(&place, "lease WHERE task LIKE 'range/%' AND expires_at > 0", 1).await;
+    let stopping = tokio::task::spawn_blocking(move || drop(worker));
+    until(&place, "lease WHERE expires_at > 0", 0).await;
+    gate.add_permits(4);
+    stopping.await.unwrap();
+}
+
+#[tokio::test]
+async fn an_upload_on_another_machine_is_named_with_its_remedy() {
+    let Some(place) = place() else { return };
+    let serving = place.open_with(without_jobs());
+    let dataset = place.add(&serving);
+    let other_machine = tempfile::tempdir().unwrap();
+    let settings =
+        DeploymentSettings { store: place.store.address(), ..DeploymentSettings::default() };
+    let _worker = Deployment::open(other_machine.path(), settings).unwrap();
+    until(&place, "dataset WHERE status = 'READY'", 1).await;
+    let service = Service::with_kept_login(place, serving, dataset).await;
+    assert_eq!(service.add(uploads(12..13)).await.0, 202);
+    until(&service.place, "dataset WHERE status = 'PARTIAL INDEX'", 1).await;
+    let record = service.record().await;
+    let problem = record["fatal_error_msg"].as_str().unwrap();
+    assert!(problem.contains("give all processes a bucket with --bucket"), "{problem}");
+}
+
 /// Opens the store of a place as another process does.
 fn open(place: &Place, settings: DeploymentSettings) -> Result<Deployment, LocalError> {
     let settings = DeploymentSettings { store: place.store.address(), ..settings };
@@ -387,11 +467,7 @@ async fn a_process_with_another_bucket_or_model_is_refused() {
     let place = Place::new(&pictures(1));
     let Some(address) = place.store.address() else { return };
     let storage = FakeS3::with_objects(&[("team/readme.md", b"-")]).await;
-    let with_bucket = |uri: &str| DeploymentSettings {
-        storage: storage.settings(),
-        bucket: Some(ObjectUri::parse(uri).unwrap()),
-        ..DeploymentSettings::default()
-    };
+    let with_bucket = |uri: &str| with_bucket(&storage, uri);
     let unusable = open(&place, with_bucket("s3://missing/tessera")).unwrap();
     unusable.check_settings().await.unwrap_err();
     let first = open(&place, with_bucket("s3://team/tessera/")).unwrap();
@@ -422,7 +498,14 @@ async fn a_process_with_another_bucket_or_model_is_refused() {
         assert!(refusal.starts_with(&format!("{used} {given}")), "{refusal}");
         assert!(refusal.ends_with("`tessera store init --reset-settings`"), "{refusal}");
     }
-    postgres::reset_settings(&address).unwrap();
-    let other = open(&place, with_bucket("s3://team/other")).unwrap();
-    other.check_settings().await.unwrap();
+    place.add(&first);
+    first.wait_until_idle().await;
+    place.change(
+        "INSERT INTO export SELECT id, id, 'a', 'json', false, '', 'COMPLETED', 1, 1, NULL, 1, false, NULL FROM dataset",
+    );
+    for (bucket, state) in [("s3://team/tessera", "COMPLETED"), ("s3://team/other", "FAILED")] {
+        postgres::reset_settings(&address).unwrap();
+        open(&place, with_bucket(bucket)).unwrap().check_settings().await.unwrap();
+        assert_eq!(place.count(&format!("export WHERE status = '{state}'")), 1, "{bucket}");
+    }
 }

@@ -50,7 +50,8 @@ async fn without_free_disk_space_exports_and_uploads_are_refused_and_reads_conti
     let disk = DiskQuota::with_reserve(u64::MAX);
     let settings = DeploymentSettings { disk, ..DeploymentSettings::default() };
     let service = Service::of_pictures().await.again(settings).await;
-    let response = service.get(&service.of_dataset(WHOLE)).send().await.unwrap();
+    let with_images = format!("{WHOLE}&include_images=true");
+    let response = service.get(&service.of_dataset(&with_images)).send().await.unwrap();
     assert_eq!(response.status(), 503);
     assert_eq!(response.headers()["retry-after"], "5");
     let body = response.text().await.unwrap();

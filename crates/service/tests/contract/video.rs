@@ -1,7 +1,12 @@
 //! Videos in a folder: sampled into frames if `ffmpeg` is installed, skipped otherwise. The `ffmpeg` of
 //! these tests is a shell script that writes images.
 
-use std::{fs, io::Write as _, path::Path};
+use std::{
+    fs,
+    io::Write as _,
+    path::Path,
+    time::{Duration, SystemTime},
+};
 
 use bytes::Bytes;
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
@@ -250,4 +255,11 @@ async fn without_ffmpeg_videos_are_skipped_until_it_is_installed() {
     let service = served(place, with_ffmpeg(tools.path(), &[2])).await;
     assert_eq!(service.good(&service.of_dataset("")).await["n_videos"], 1);
     assert_eq!(service.deployment.skipped_files(service.dataset).unwrap(), []);
+
+    let place = service.stop().await;
+    let film = fs::File::options().append(true).open(place.picture("clips/film.mp4")).unwrap();
+    film.set_modified(SystemTime::now() + Duration::from_mins(1)).unwrap();
+    let service = served(place, DeploymentSettings::default()).await;
+    let videos = &service.good(&service.of_dataset("")).await["n_videos"];
+    assert_eq!(videos, 1, "an unchanged video keeps its frames");
 }

@@ -271,6 +271,8 @@ pub enum QueryError {
     Disconnected(Cause),
     /// Another connection has locked the rows or tables for too long.
     Locked(Cause),
+    /// The server refused, and what its operator can do about it.
+    Refused(Cause, &'static str),
     /// The server accepts no changes, like a standby, or a server whose operator protects a disk that is almost full.
     ReadOnly(Cause),
     /// The database is damaged, or is not a database of this program.
@@ -295,6 +297,17 @@ impl QueryError {
     pub fn value(cause: impl Into<Cause>) -> Self {
         Self::Value(cause.into())
     }
+
+    /// Returns what the operator of the store can do about the error.
+    pub(crate) fn remedy(&self) -> &'static str {
+        match self {
+            Self::Refused(_, remedy) => remedy,
+            Self::Disconnected(_) | Self::Unresponsive => "check the server and --store",
+            Self::Locked(_) => "end the session on the server that has the lock",
+            Self::ReadOnly(_) => "connect to the primary, or ask its operator",
+            _ => "check free space and permissions",
+        }
+    }
 }
 
 impl fmt::Display for QueryError {
@@ -304,6 +317,7 @@ impl fmt::Display for QueryError {
             | Self::StorageFull(cause)
             | Self::Disconnected(cause)
             | Self::Locked(cause)
+            | Self::Refused(cause, _)
             | Self::ReadOnly(cause)
             | Self::Damaged(cause)
             | Self::Deadlock(cause)

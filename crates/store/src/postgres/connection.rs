@@ -323,29 +323,49 @@ impl From<tokio_postgres::Error> for QueryError {
             (None, Some(source)) => format!("{cause}: {source}"),
             (None, None) => cause.to_string(),
         };
-        let is = |code| cause.code() == Some(&code);
-        let is_away = [
-            SqlState::ADMIN_SHUTDOWN,
-            SqlState::CRASH_SHUTDOWN,
-            SqlState::CANNOT_CONNECT_NOW,
-            SqlState::TOO_MANY_CONNECTIONS,
-        ];
-        if cause.is_closed() || is_away.into_iter().any(is) || is_network_error(&cause) {
-            Self::Disconnected(message.into())
-        } else if is(SqlState::T_R_DEADLOCK_DETECTED) {
-            Self::Deadlock(message.into())
-        } else if is(SqlState::DISK_FULL) {
-            Self::StorageFull(message.into())
-        } else if is(SqlState::UNDEFINED_TABLE) {
-            Self::MissingTable(message.into())
-        } else if is(SqlState::LOCK_NOT_AVAILABLE) {
-            Self::Locked(message.into())
-        } else if is(SqlState::READ_ONLY_SQL_TRANSACTION) {
-            Self::ReadOnly(message.into())
-        } else {
-            Self::Failed(message.into())
+        if cause.is_closed() || is_network_error(&cause) {
+            return Self::Disconnected(message.into());
         }
+        of_server(cause.code().map_or("", SqlState::code), message)
     }
+}
+
+/// Converts an error of the server, given by its code (`SQLSTATE`), whose first two characters are its class.
+fn of_server(code: &str, message: String) -> QueryError {
+    let error = match code {
+        "25006" => QueryError::ReadOnly,
+        "40001" | "40P01" => QueryError::Deadlock,
+        "42P01" => QueryError::MissingTable,
+        "53100" => QueryError::StorageFull,
+        "55P03" => QueryError::Locked,
+        // The server or a pool before it stops, starts or has too many connections, or has ended an idle one.
+        "25P03" | "53300" | "57P01" | "57P02" | "57P03" | "57P05" => QueryError::Disconnected,
+        _ if code.starts_with("08") => QueryError::Disconnected,
+        _ => return refused(code, message),
+    };
+    error(message.into())
+}
+
+fn refused(code: &str, message: String) -> QueryError {
+    let remedy = match (code.get(..2).unwrap_or_default(), code) {
+        // A statement or a cursor is missing on the session, or is of another client.
+        (_, "26000" | "34000" | "42P05") => {
+            "use a connection pool that keeps a session for each connection, like PgBouncer with pool_mode = session"
+        }
+        ("28", _) => {
+            "check the user and the password in the address of the store, and pg_hba.conf of the server"
+        }
+        (_, "3D000" | "57P04") => {
+            "create the database, or name another one in the address of the store"
+        }
+        (_, "3F000") => "create the schema that search_path names",
+        (_, "42501") => "allow the user of the store to create and change tables in its schema",
+        ("53", _) => "give the server more memory, or raise its limits",
+        (_, "57014") => "raise statement_timeout for the user of the store",
+        ("58" | "XX", _) => "read the log of the server, and check its disk",
+        _ => return QueryError::Failed(message.into()),
+    };
+    QueryError::Refused(message.into(), remedy)
 }
 
 /// Whether the network is the cause, for example because no server accepts the connection. Messages of a server that
@@ -501,13 +521,31 @@ mod tests {
 
     #[test]
     fn a_server_that_is_stopped_starting_or_full_is_disconnected() {
-        for code in ["57P01", "57P02", "57P03", "53300"] {
+        for code in ["08006", "25P03", "53300", "57P01", "57P02", "57P03", "57P05"] {
             assert!(matches!(refusal(code), QueryError::Disconnected(_)), "{code}");
         }
         let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         assert!(matches!(connect(closed), QueryError::Disconnected(_)));
-        let wrong_password = refusal("28P01");
-        assert!(matches!(wrong_password, QueryError::Failed(_)), "{wrong_password}");
+    }
+
+    #[test]
+    fn each_class_of_errors_has_its_remedy() {
+        for (code, remedy) in [
+            ("28P01", "the password"),
+            ("3D000", "create the database"),
+            ("3F000", "search_path"),
+            ("42501", "allow the user"),
+            ("42P05", "pool_mode = session"),
+            ("53200", "more memory"),
+            ("57014", "statement_timeout"),
+            ("58030", "log of the server"),
+            ("XX001", "log of the server"),
+            ("08P01", "check the server and --store"),
+            ("42601", "check free space and permissions"),
+        ] {
+            let error = crate::StoreError::from(refusal(code)).to_string();
+            assert!(error.contains("refused") && error.contains(remedy), "{code}: {error}");
+        }
     }
 
     #[test]

@@ -58,7 +58,10 @@ pub fn init(address: &StoreAddress) -> Result<StoreStatus, StoreError> {
 /// # Errors
 /// The server cannot be reached or refuses the connection.
 pub fn reset_settings(address: &StoreAddress) -> Result<(), StoreError> {
-    Ok(setting::forget_common(&connect(address)?)?)
+    let connection = connect(address)?;
+    let transaction = connection.begin()?;
+    setting::forget_common(&transaction)?;
+    Ok(transaction.commit()?)
 }
 
 /// Describes a store, which may have no tables.
@@ -130,6 +133,8 @@ pub struct StoreHealth {
     pub waiting: u64,
     /// The time for which the oldest of the waiting tasks has waited, in seconds.
     pub longest_wait: u64,
+    /// Why tasks wait that a worker gave back.
+    pub waiting_reasons: Vec<String>,
     /// Whether the server accepts no changes.
     pub is_read_only: bool,
 }
@@ -156,6 +161,7 @@ pub fn health(address: &StoreAddress) -> Result<StoreHealth, StoreError> {
         workers: lease::counts(&connection)?.workers,
         waiting: tasks.iter().map(|tasks| tasks.queued).sum(),
         longest_wait: waits.max().unwrap_or_default(),
+        waiting_reasons: lease::waiting_reasons(&connection)?,
         is_read_only,
     })
 }

@@ -102,6 +102,10 @@ pub fn extend_all(connection: &Connection, holder: Uuid, expires_at: i64) -> Res
     let present = "INSERT INTO lease (task, holder, fence, expires_at) VALUES (?1, ?2, 1, ?3)
                    ON CONFLICT (task) DO UPDATE SET expires_at = excluded.expires_at";
     query::execute(connection, present, params![worker_key(holder), holder, expires_at])?;
+    set_expiry(connection, holder, expires_at)
+}
+
+fn set_expiry(connection: &Connection, holder: Uuid, expires_at: i64) -> Result<()> {
     let skip_locked = connection.dialect().skip_locked;
     let sql = format!(
         "UPDATE lease SET expires_at = ?2 WHERE task IN
@@ -121,10 +125,21 @@ pub fn is_held(connection: &Connection, lease: &Lease) -> Result<bool> {
 /// took it, because its fence is still the latest one. Nobody can take the lease before the transaction ends, because
 /// the row is written here.
 pub fn require(transaction: &Transaction, lease: &Lease) -> Result<()> {
-    let sql = "UPDATE lease SET fence = fence WHERE task = ?1 AND holder = ?2 AND fence = ?3
-               RETURNING fence";
+    write_required(transaction, lease, "fence = fence")
+}
+
+/// Requires a lease as [`require`] does, and forgets why the task waited, because it continues.
+pub fn resume(transaction: &Transaction, lease: &Lease) -> Result<()> {
+    write_required(transaction, lease, "waiting = NULL")
+}
+
+fn write_required(transaction: &Transaction, lease: &Lease, change: &str) -> Result<()> {
+    let sql = format!(
+        "UPDATE lease SET {change} WHERE task = ?1 AND holder = ?2 AND fence = ?3 RETURNING fence"
+    );
     let values = params![lease.task.key(), lease.holder, lease.fence];
-    query::find(transaction, sql, values, |row| row.get::<i64>(0))?.ok_or(QueryError::LeaseLost)?;
+    query::find(transaction, &sql, values, |row| row.get::<i64>(0))?
+        .ok_or(QueryError::LeaseLost)?;
     Ok(())
 }
 
@@ -132,6 +147,19 @@ pub fn require(transaction: &Transaction, lease: &Lease) -> Result<()> {
 pub fn release(transaction: &Transaction, lease: &Lease) -> Result<()> {
     let sql = "UPDATE lease SET expires_at = 0 WHERE task = ?1 AND holder = ?2 AND fence = ?3";
     query::execute(transaction, sql, params![lease.task.key(), lease.holder, lease.fence])
+}
+
+/// Releases a lease as [`release`] does, and records why the task waits. The reason is safe to send to clients.
+pub fn give_back(transaction: &Transaction, lease: &Lease, reason: &str) -> Result<()> {
+    let sql = "UPDATE lease SET expires_at = 0, waiting = ?4
+               WHERE task = ?1 AND holder = ?2 AND fence = ?3";
+    query::execute(transaction, sql, params![lease.task.key(), lease.holder, lease.fence, reason])
+}
+
+/// Returns why tasks wait, each reason once.
+pub fn waiting_reasons(connection: &Connection) -> Result<Vec<String>> {
+    let sql = "SELECT DISTINCT waiting FROM lease WHERE waiting IS NOT NULL ORDER BY waiting";
+    query::all(connection, sql, params![], |row| row.get(0))
 }
 
 /// Removes the lease of a task that has ended.
@@ -178,18 +206,13 @@ pub(crate) fn revoke(transaction: &Transaction, task: LeasedTask) -> Result<()> 
     end_all(transaction, iter::once(task))
 }
 
-/// Records that a worker has ended, and forgets workers that disappeared long ago.
+/// Allows others to take the tasks of a worker that ends or has ended, and forgets workers that disappeared long ago. A
+/// lease that a transaction is using is skipped, because its task then notices that the worker ends.
 pub fn remove_worker(connection: &Connection, holder: Uuid) -> Result<()> {
+    set_expiry(connection, holder, 0)?;
     let sql = "DELETE FROM lease WHERE task = ?1 OR (task LIKE 'worker/%' AND expires_at < ?2)";
     let oldest = store_now(connection)? - micros(WORKER_KEPT);
     query::execute(connection, sql, params![worker_key(holder), oldest])
-}
-
-/// Allows others to take the tasks of a worker that has ended.
-pub(crate) fn release_all(connection: &Connection, holder: Uuid) -> Result<()> {
-    let sql = "UPDATE lease SET expires_at = 0 WHERE holder = ?1 AND expires_at > 0";
-    query::execute(connection, sql, params![holder])?;
-    remove_worker(connection, holder)
 }
 
 /// The number of leases on tasks, and the number of workers.

@@ -6,14 +6,14 @@
 //! mark, the file is checked.
 
 use std::{
-    fs,
+    fs::{self, File},
     io::{self, Write as _},
     os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
     time::Duration,
 };
 
-use rusqlite::{Connection as SqliteConnection, OpenFlags};
+use rusqlite::{Connection as SqliteConnection, ErrorCode, OpenFlags};
 
 use super::{recovery, schema};
 use crate::{
@@ -21,7 +21,9 @@ use crate::{
     engine::{Connection, QueryError, params, query},
     table_definitions::VERSION,
 };
-use tessera_files::{if_exists, private_file, restrict, sync_dir, write_durably};
+use tessera_files::{
+    TEMPORARY_PREFIX, if_exists, private_file, restrict, sync_dir, synced, write_durably,
+};
 
 /// The first `SQLite` release with the fix for the WAL-reset corruption bug.
 const MIN_SQLITE_VERSION: i32 = 3_051_003;
@@ -47,10 +49,12 @@ pub(crate) struct OpenedDatabase {
 
 impl DatabaseFile {
     /// Opens the database of an index folder that no other process uses. The database is created if needed, and a
-    /// damaged one is set aside.
+    /// damaged one is set aside. A disk is refused on which `SQLite` cannot lock or sync files.
     pub fn open(data: &Path, network: Option<&'static str>) -> Result<OpenedDatabase, StoreError> {
         let file = Self::new(data, network)?;
         let disk = |cause| StoreError::Io(data.to_owned(), cause);
+        let probe = tempfile::Builder::new().prefix(TEMPORARY_PREFIX).tempfile_in(data);
+        require_locks_and_syncs(data, probe.map_err(disk)?.path(), |file| file.sync_all())?;
         file.restrict().map_err(disk)?;
         for folder in data.ancestors().take(2).filter(|folder| !folder.as_os_str().is_empty()) {
             sync_dir(folder).map_err(disk)?;
@@ -220,6 +224,34 @@ pub fn check_file(data: &Path) -> Result<(), StoreError> {
     file.has_tables(&connection).map(drop)
 }
 
+/// Refuses a disk that cannot lock or sync a file, with an empty file that no other process uses. `SQLite` reports the
+/// locks of a disk without locks as those of another process, and would wait for their end.
+fn require_locks_and_syncs(
+    data: &Path,
+    probe: &Path,
+    sync: impl FnOnce(File) -> io::Result<()>,
+) -> Result<(), StoreError> {
+    let disk = |cause| StoreError::Io(data.to_owned(), cause);
+    let unsuitable = |reason| disk(io::Error::new(io::ErrorKind::Unsupported, reason));
+    let connection = SqliteConnection::open(probe)?;
+    connection.busy_timeout(Duration::ZERO)?;
+    let locked = connection.execute_batch("BEGIN IMMEDIATE; ROLLBACK");
+    match locked.as_ref().err().and_then(rusqlite::Error::sqlite_error_code) {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::SystemIoFailure) => {
+            return Err(unsuitable("its disk has no file locks, so another disk is needed"));
+        }
+        _ => locked?,
+    }
+    let result = sync(File::open(probe).map_err(disk)?);
+    let can_sync = result.is_ok();
+    synced(result).map_err(disk)?;
+    if can_sync {
+        Ok(())
+    } else {
+        Err(unsuitable("its disk cannot sync files, so another disk is needed"))
+    }
+}
+
 /// Notices the transactions of this process and of others.
 pub struct FileChanges {
     connection: SqliteConnection,
@@ -314,6 +346,27 @@ fn describe_start(database: &Path) -> io::Result<String> {
 mod tests {
     use super::*;
     use crate::Store;
+
+    #[test]
+    fn a_disk_without_locks_or_syncs_is_refused_at_once() {
+        let data = tempfile::tempdir().unwrap();
+        let probe = data.path().join("probe");
+        let refusal = |synced: io::Result<()>| {
+            let refused = require_locks_and_syncs(data.path(), &probe, |_| synced);
+            refused.err().map(|refused| refused.to_string()).unwrap_or_default()
+        };
+        let unsupported = || Err(io::ErrorKind::Unsupported.into());
+        assert_eq!(refusal(Ok(())), "");
+        assert!(
+            refusal(unsupported())
+                .contains("its disk cannot sync files, so another disk is needed")
+        );
+        assert!(refusal(Err(io::ErrorKind::StorageFull.into())).contains("free space"));
+        // A lock that cannot be taken on a file of one process looks like one that the disk does not have.
+        let other = SqliteConnection::open(&probe).unwrap();
+        other.execute_batch("BEGIN EXCLUSIVE").unwrap();
+        assert!(refusal(Ok(())).contains("its disk has no file locks, so another disk is needed"));
+    }
 
     #[test]
     fn a_file_with_other_tables_of_the_same_version_is_refused_before_its_rows_are_checked() {

@@ -12,7 +12,7 @@ fn read(json: impl AsRef<[u8]>) -> (Value, Repairs) {
 }
 
 fn repairs(numbers: usize, characters: usize) -> Repairs {
-    Repairs { numbers, characters }
+    Repairs { numbers, characters, nested: 0 }
 }
 
 #[test]
@@ -47,6 +47,18 @@ fn repairs_say_what_was_changed() {
     assert_eq!(repairs(2, 0).to_string(), numbers);
     assert_eq!(repairs(0, 1).to_string(), characters);
     assert_eq!(repairs(1, 1).to_string(), format!("{numbers}, and {characters}"));
+}
+
+#[test]
+fn only_values_that_are_nested_too_deeply_are_unknown() {
+    for depth in [200, 100_000] {
+        let list = format!("{}1{}", r#"["]","#.repeat(depth), "]".repeat(depth));
+        let (value, repairs) = read(format!(r#"{{"x": {list}, "y": [NaN, 2]}}"#));
+        assert_eq!(value["y"], json!([null, 2]));
+        assert_eq!(repairs, Repairs { numbers: 1, characters: 0, nested: 1 });
+        assert!(repairs.to_string().contains("nested too deeply"));
+    }
+    assert!(parse(b"[[[1, 2", None, LIMIT).is_err());
 }
 
 #[test]

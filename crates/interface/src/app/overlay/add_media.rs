@@ -591,7 +591,10 @@ fn check_lines(ctx: &DrawContext, form: &AddMediaForm) -> Vec<Line<'static>> {
         }
         SourceCheck::Running(_) => lines.push(("checking the files…".to_owned(), theme.moving)),
         SourceCheck::Done(_, preflight) => {
-            lines.extend(preflight_summary(preflight).map(|text| (text, theme.success)));
+            // If there is nothing to add, only the warnings and the unreadable files say why.
+            if !preflight.is_empty() {
+                lines.extend(preflight_summary(preflight).map(|text| (text, theme.success)));
+            }
             let unreadable = preflight.unreadable_files.iter();
             let unreadable = unreadable.map(|file| format!("  {}: {}", file.name, file.reason));
             let warnings = preflight.warnings.iter().map(ToString::to_string).chain(unreadable);

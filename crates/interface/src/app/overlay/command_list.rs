@@ -116,6 +116,11 @@ impl CommandList {
     pub(in crate::app) fn opened(overlays: &Overlays, kind: ListKind) -> Option<&Self> {
         overlays.dialog::<Self>().filter(|list| list.kind == kind)
     }
+
+    /// Returns whether a list of this kind is open, and nothing was typed, so that it can be opened again.
+    pub(in crate::app) fn is_unfiltered(overlays: &Overlays, kind: ListKind) -> bool {
+        Self::opened(overlays, kind).is_some_and(|it| it.list.filter.value().is_empty())
+    }
 }
 
 impl Dialog for CommandList {

@@ -164,6 +164,11 @@ impl DuplicateGroups {
         group.images.iter().any(|image| self.decisions.contains_key(&image.media))
     }
 
+    /// Returns whether the rule keeps no image of the group and the user has not decided either, so that nothing goes.
+    pub fn is_undecided(&self, group: &ReviewGroup) -> bool {
+        !self.is_decided(group) && group.images.iter().all(|image| !image.is_suggested_to_go)
+    }
+
     /// Returns the position of the group that contains an image.
     pub fn position_of(&self, media: MediaId) -> Option<usize> {
         self.groups.iter().position(|group| group.images.iter().any(|it| it.media == media))

@@ -9,9 +9,10 @@ use ratatui::{
         Layout, Margin,
     },
     style::Style,
+    widgets::{Clear, Widget},
 };
 use tessera_curation::{
-    FileAction,
+    FileAction, FileActionPreview,
     duplicates::{DuplicateGroup, KeepRule},
 };
 use tessera_model::{
@@ -29,9 +30,8 @@ use crate::{
     app::{
         Pane,
         overlay::{
-            duplicate_groups::{DuplicateGroups, Merit, ReviewGroup, ReviewImage},
+            duplicate_groups::{Decisions, DuplicateGroups, Merit, ReviewGroup, ReviewImage},
             export::ExportForm,
-            fields::edit,
             file_actions,
             prompt::{PromptPurpose, TextPrompt},
         },
@@ -40,7 +40,8 @@ use crate::{
         viewer::{ZoomPosition, actual_zoom},
     },
     drawing::{
-        ClickTarget, Theme, below, display_width, equal_columns, field_area, line, rows_of_lines,
+        ClickTarget, Prefilled, Theme, below, display_width, equal_columns, field_area, line,
+        rows_of_lines, text_cells,
     },
 };
 
@@ -56,9 +57,8 @@ pub struct DuplicateReview {
     dataset: DatasetId,
     pub rule: KeepRule,
     /// The rule that is being typed.
-    typed_rule: Option<Input>,
+    typed_rule: Option<Prefilled>,
     pub found: DuplicateGroups,
-    is_loading: bool,
     /// The groups whose images were shown.
     opened: BTreeSet<usize>,
     pub stage: ReviewStage,
@@ -96,7 +96,7 @@ const LIST_KEYS: [(&str, &str); 7] = [
     ("r", "Suggest by the next rule which image stays"),
     ("R", "Take a rule that is typed"),
     ("u", "Undo the last decision"),
-    ("Esc", "Close; decisions are remembered until the program ends"),
+    ("Esc", "Close; the rule and the decisions are remembered until the program ends"),
 ];
 const GROUP_KEYS: [(&str, &str); 12] = [
     ("↑ ↓ k j", "Select an image, which is shown beside the first one"),
@@ -122,12 +122,13 @@ struct ReviewAreas {
 impl DuplicateReview {
     pub(in crate::app) fn open(app: &mut App) {
         let Some(dataset) = app.dataset().map(|dataset| dataset.id) else { return };
+        let earlier = app.overlays.duplicate_reviews.get(&dataset).cloned();
+        let (rule, decisions) = earlier.unwrap_or((KeepRule::Largest, Decisions::default()));
         let review = Self {
             dataset,
-            rule: KeepRule::Largest,
+            rule,
             typed_rule: None,
-            found: DuplicateGroups::with_decisions(app.overlays.duplicate_decisions.clone()),
-            is_loading: true,
+            found: DuplicateGroups::with_decisions(decisions),
             opened: BTreeSet::new(),
             stage: ReviewStage::List,
             group: 0,
@@ -148,8 +149,13 @@ impl DuplicateReview {
     }
 
     fn find_again(&mut self, rule: KeepRule, app: &mut App) {
-        (self.rule, self.is_loading) = (rule, true);
+        self.rule = rule;
         self.request(app);
+    }
+
+    /// Returns whether the groups, or the preview of an action, are being prepared.
+    fn is_waiting(&self, app: &App) -> bool {
+        app.outbox.tickets.is_open(&Lane::FileAction(self.dataset))
     }
 
     pub(in crate::app) fn groups_found(
@@ -160,7 +166,6 @@ impl DuplicateReview {
         let Some(review) = overlays.dialog_mut::<Self>().filter(|it| it.dataset == dataset) else {
             return;
         };
-        review.is_loading = false;
         let images = review.selected_group().map(|group| group.images.iter().map(|it| it.media));
         let selected: Vec<MediaId> = images.into_iter().flatten().collect();
         review.found.replace(groups);
@@ -176,11 +181,20 @@ impl DuplicateReview {
     /// Shows the groups that were found before, or closes.
     pub(in crate::app) fn finding_failed(overlays: &mut Overlays, dataset: DatasetId) {
         let review = overlays.dialog_mut::<Self>().filter(|it| it.dataset == dataset);
-        let Some(review) = review.filter(|it| it.is_loading) else { return };
-        review.is_loading = false;
-        if review.found.groups.is_empty() {
+        if review.is_some_and(|review| review.found.groups.is_empty()) {
             overlays.close();
         }
+    }
+
+    /// Shows the preview of an action. If the action was planned in the open review, cancelling goes back there.
+    pub(in crate::app) fn action_planned(
+        app: &mut App,
+        dataset: DatasetId,
+        preview: Box<FileActionPreview>,
+    ) {
+        let is_open = app.overlays.dialog::<Self>().is_some_and(|it| it.dataset == dataset);
+        let review = if is_open { app.overlays.open.take() } else { None };
+        file_actions::planned(app, dataset, preview, review);
     }
 
     fn selected_group(&self) -> Option<&ReviewGroup> {
@@ -225,15 +239,18 @@ impl DuplicateReview {
     fn key_in_rule(&mut self, chord: Chord, app: &mut App) {
         let Some(typed) = &mut self.typed_rule else { return };
         match chord.key {
-            Key::Esc => self.typed_rule = None,
+            Key::Esc => {
+                self.typed_rule = None;
+                self.message.clear();
+            }
             Key::Enter => match typed.value().trim().parse() {
                 Ok(rule) => {
                     self.typed_rule = None;
                     self.find_again(rule, app);
                 }
-                Err(reason) => self.message = reason,
+                Err(reason) => self.message = format!("this is not a rule: {reason}"),
             },
-            _ => _ = edit(typed, chord),
+            _ => _ = typed.edit(chord),
         }
     }
 
@@ -242,7 +259,10 @@ impl DuplicateReview {
         match chord.key {
             Key::Char('u') => self.undo(),
             Key::Char('f') => self.stage = ReviewStage::End,
-            Key::Char('R') => self.typed_rule = Some(self.rule.to_string().into()),
+            Key::Char('R') => {
+                self.typed_rule = Some(Prefilled::new(&self.rule.to_string()));
+                self.message = format!("a rule is {}", KeepRule::NAMES);
+            }
             Key::Char('r') => {
                 let rule = self.rule.to_string();
                 let current = RULES.into_iter().find(|each| *each == rule).unwrap_or(RULES[3]);
@@ -305,10 +325,7 @@ impl DuplicateReview {
             Key::Char('t' | 'm' | 's' | 'e') if self.found.going().next().is_none() => {
                 "no file goes, so there is nothing to do".clone_into(&mut self.message);
             }
-            Key::Char(key @ ('t' | 'm' | 's' | 'e')) => {
-                self.act(key, app);
-                return KeyResult::Close;
-            }
+            Key::Char(key @ ('t' | 'm' | 's' | 'e')) => return self.act(key, app),
             Key::Esc | Key::Char('q') => self.stage = ReviewStage::List,
             Key::Char('u') => self.undo(),
             key => {
@@ -320,13 +337,17 @@ impl DuplicateReview {
     }
 
     /// Performs what a key of [`END_ACTIONS`] means for the files that go. The trash and the move need no selection, so
-    /// that the user keeps the former selection if they are cancelled.
-    fn act(&self, key: char, app: &mut App) {
+    /// that the user keeps the former selection if they are cancelled. The review stays below their dialogs.
+    fn act(&self, key: char, app: &mut App) -> KeyResult {
         match key {
-            't' => file_actions::plan_duplicates(app, self.found.decided(), FileAction::Trash),
+            't' => {
+                file_actions::plan_duplicates(app, self.found.decided(), FileAction::Trash);
+                return KeyResult::Stay;
+            }
             'm' => {
                 let purpose = PromptPurpose::MoveDuplicates(self.found.decided());
-                TextPrompt::open(&mut app.overlays, purpose);
+                let prompt = TextPrompt::new(purpose, "");
+                app.overlays.open(TextPrompt { form: Some(Box::new(self.clone())), ..prompt });
             }
             'e' => {
                 self.select_going(app);
@@ -337,6 +358,7 @@ impl DuplicateReview {
                 app.panes.focus = Pane::Basket;
             }
         }
+        KeyResult::Close
     }
 
     /// Returns the areas of a group. If there is no room for pictures, the table fills the whole area.
@@ -371,7 +393,7 @@ impl Dialog for DuplicateReview {
         let mut result = KeyResult::Stay;
         match self.stage {
             _ if self.typed_rule.is_some() => self.key_in_rule(chord, app),
-            _ if self.is_loading => {
+            _ if self.is_waiting(app) => {
                 if matches!(chord.key, Key::Esc | Key::Char('q')) {
                     result = KeyResult::Close;
                 }
@@ -380,7 +402,8 @@ impl Dialog for DuplicateReview {
             ReviewStage::Group => self.key_in_group(chord, app),
             ReviewStage::End => result = self.key_at_end(chord, app),
         }
-        app.overlays.duplicate_decisions.clone_from(self.found.decisions());
+        let review = (self.rule.clone(), self.found.decisions().clone());
+        app.overlays.duplicate_reviews.insert(self.dataset, review);
         result
     }
 
@@ -400,12 +423,12 @@ impl Dialog for DuplicateReview {
             return "Enter use the rule   Esc cancel";
         }
         match self.stage {
-            _ if self.is_loading => "Esc close",
+            _ if self.found.groups.is_empty() => "Esc close",
             ReviewStage::List => {
-                "Enter open   f finish   r next rule   R other rule   u undo   Esc close"
+                "Enter open   r next rule   R other rule   u undo   f finish   Esc close"
             }
             ReviewStage::Group => {
-                "x keep/goes   o only   a all   d difference   n p group   u undo   f finish   z 1:1   Esc list"
+                "x keep/goes   o only   a all   n p group   u undo   d difference   z 1:1   f finish   Esc list"
             }
             ReviewStage::End => "t trash   m move   s select   e export the rest   Esc back",
         }
@@ -421,7 +444,7 @@ impl Dialog for DuplicateReview {
     }
 
     fn text_input(&mut self) -> Option<&mut Input> {
-        self.typed_rule.as_mut()
+        self.typed_rule.as_mut().map(Prefilled::replaced)
     }
 
     /// Returns the pictures of the two halves. Both show the same part at the same size.
@@ -449,11 +472,15 @@ impl Dialog for DuplicateReview {
     }
 
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
-        let inside = ctx.dialog(area, &self.title());
-        if self.is_loading {
-            let lines = ["Looking for near-duplicates"];
-            return ctx.centered_message(inside, ctx.theme.dim, &lines);
+        if self.is_waiting(ctx.app) {
+            let inside = ctx.dialog(area, "Duplicates");
+            let waits_for = match self.stage {
+                ReviewStage::End => "Preparing the preview of the action",
+                ReviewStage::List | ReviewStage::Group => "Looking for near-duplicates",
+            };
+            return ctx.centered_message(inside, ctx.theme.dim, &[waits_for]);
         }
+        let inside = ctx.dialog(area, &self.title());
         if self.found.groups.is_empty() {
             let lines = ["No near-duplicates were found in this dataset."];
             return ctx.centered_message(inside, ctx.theme.dim, &lines);
@@ -463,8 +490,7 @@ impl Dialog for DuplicateReview {
             ReviewStage::Group => self.draw_group(ctx, area),
             ReviewStage::End => self.draw_end(ctx, inside),
         }
-        let last = Rect { y: inside.bottom().saturating_sub(1), height: 1, ..inside };
-        self.draw_message(ctx, last);
+        self.draw_message(ctx, inside);
     }
 }
 
@@ -478,8 +504,8 @@ impl DuplicateReview {
     }
 
     /// Returns whether the groups that were found are listed.
-    pub fn lists_groups(&self) -> bool {
-        let is_open = !self.is_loading && self.typed_rule.is_none();
+    pub fn lists_groups(&self, app: &App) -> bool {
+        let is_open = !self.is_waiting(app) && self.typed_rule.is_none();
         is_open && self.stage == ReviewStage::List && !self.found.groups.is_empty()
     }
 
@@ -487,7 +513,6 @@ impl DuplicateReview {
         let count = self.found.groups.len();
         let groups = grouped_with_noun(count as u64, "group", "groups");
         match (self.stage, self.selected_group()) {
-            _ if self.is_loading => "Duplicates".to_owned(),
             (ReviewStage::Group, Some(group)) => {
                 let totals = self.found.totals(std::slice::from_ref(group));
                 let freed = format_bytes(totals.freed_bytes);
@@ -508,18 +533,21 @@ impl DuplicateReview {
         }
     }
 
-    fn draw_message(&self, ctx: &mut DrawContext, area: Rect) {
+    /// Draws the message in the last row. While a rule is typed, the message is above the field.
+    fn draw_message(&self, ctx: &mut DrawContext, inside: Rect) {
         let theme = ctx.theme;
-        match &self.typed_rule {
-            Some(typed) => {
-                let label = format!(" keep ({}): ", KeepRule::NAMES);
-                let label = if area.width > 120 { label } else { " keep: ".to_owned() };
-                ctx.put(area, 0, &[(&label, theme.accent)]);
-                let column = u16::try_from(display_width(&label)).unwrap_or(0);
-                ctx.text_field(field_area(area, column), typed, true);
-            }
-            None => ctx.put(area, 0, &[(" ", theme.text), (&self.message, theme.dim)]),
-        }
+        let last = Rect { y: inside.bottom().saturating_sub(1), height: 1, ..inside };
+        let Some(typed) = &self.typed_rule else {
+            return ctx.put(last, 0, &[(" ", theme.text), (&self.message, theme.dim)]);
+        };
+        let message = [Line::styled(format!(" {}", self.message), theme.moving)];
+        let rows = rows_of_lines(&message, inside.width).min(inside.height.saturating_sub(1));
+        let above = Rect { y: last.y - rows, height: rows, ..inside };
+        Clear.render(above.union(last).intersection(ctx.buf.area), ctx.buf);
+        ctx.put_lines(above, &message);
+        let label = " keep: ";
+        ctx.put(last, 0, &[(label, theme.accent)]);
+        ctx.prefilled_field(field_area(last, text_cells(label)), typed, true);
     }
 
     fn draw_list(&self, ctx: &mut DrawContext, inside: Rect) {
@@ -541,9 +569,14 @@ impl DuplicateReview {
                 (mark.to_owned(), theme.accent),
                 (if self.found.is_decided(group) { "✓ " } else { "  " }.to_owned(), theme.success),
                 (format!("{images:<11}"), theme.text),
-                (format!("keeps {:<4}", totals.kept), theme.success),
-                (format!("frees {:>10}  ", format_bytes(totals.freed_bytes)), theme.moving),
             ];
+            if self.found.is_undecided(group) {
+                parts.push((format!("{:<28}", "undecided, nothing goes"), theme.moving));
+            } else {
+                let freed = format_bytes(totals.freed_bytes);
+                parts.push((format!("keeps {:<4}", totals.kept), theme.success));
+                parts.push((format!("frees {freed:>10}  "), theme.moving));
+            }
             if lines == 1 {
                 parts.push((name.to_string(), theme.dim));
             } else {
@@ -635,26 +668,33 @@ impl DuplicateReview {
         parts
     }
 
-    /// Names the groups in which only the rule decided.
-    fn unopened_text(&self) -> Option<String> {
-        let groups = self.found.groups.iter().enumerate();
-        let unopened = groups
-            .filter(|(index, group)| !self.opened.contains(index) && !self.found.is_decided(group));
-        let count = unopened.count();
-        let groups = grouped_with_noun(count as u64, "group was", "groups were");
-        let text = format!(" {groups} not opened: there, the rule {} decides.", self.rule);
-        (count > 0).then_some(text)
+    /// Says in which groups only the rule decides, and in which nothing does.
+    fn rule_lines(&self) -> Vec<String> {
+        let (undecided, others): (Vec<_>, Vec<_>) =
+            (0..).zip(&self.found.groups).partition(|(_, group)| self.found.is_undecided(group));
+        let is_unopened = |(index, group): &&(usize, &ReviewGroup)| {
+            !self.opened.contains(index) && !self.found.is_decided(group)
+        };
+        let unopened = others.iter().filter(is_unopened).count();
+        let groups = grouped_with_noun(unopened as u64, "group was", "groups were");
+        let ruled = format!(" {groups} not opened: there, the rule {} decides.", self.rule);
+        let groups = grouped_with_noun(undecided.len() as u64, "group", "groups");
+        let left = format!(" {groups}: the rule {} keeps no image, so nothing goes.", self.rule);
+        [(unopened, ruled), (undecided.len(), left)]
+            .into_iter()
+            .filter_map(|(count, text)| (count > 0).then_some(text))
+            .collect()
     }
 
     fn draw_end(&self, ctx: &mut DrawContext, inside: Rect) {
         let theme = ctx.theme;
         let totals = self.found.totals(&self.found.groups);
-        let files = |count: usize| grouped_with_noun(count as u64, "file", "files");
-        let (kept, going) = (files(totals.kept), files(totals.going));
+        let kept = grouped_with_noun(totals.kept as u64, "file stays", "files stay");
+        let going = grouped_with_noun(totals.going as u64, "file goes", "files go");
         let freed = format_bytes(totals.freed_bytes);
         let mut lines =
-            vec![Line::styled(format!(" {kept} stay, {going} go: {freed} are freed."), theme.text)];
-        lines.extend(self.unopened_text().map(|text| Line::styled(text, theme.moving)));
+            vec![Line::styled(format!(" {kept}, {going}: {freed} are freed."), theme.text)];
+        lines.extend(self.rule_lines().into_iter().map(|text| Line::styled(text, theme.moving)));
         lines.push(Line::default());
         lines.extend(END_ACTIONS.map(|(key, text)| {
             Line::from(vec![
@@ -677,7 +717,8 @@ impl DuplicateReview {
             let first = format!("   {decision}  {size:>10}  ");
             let room = usize::from(list.width).saturating_sub(display_width(&first) + 1);
             let [marks, path] = marks_and_path(&marks(ctx.app, image), image.path().as_str(), room);
-            ctx.put(list, row, &[(first, style), (marks, theme.moving), (path, theme.text)]);
+            let marks_style = if self.found.goes(image) { theme.moving } else { theme.dim };
+            ctx.put(list, row, &[(first, style), (marks, marks_style), (path, theme.text)]);
         }
     }
 }
@@ -690,8 +731,11 @@ const END_ACTIONS: [(&str, &str); 4] = [
     ("e", "export the rest: every image of the dataset that does not go"),
 ];
 
-const NOTES: [&str; 2] =
-    [" Nothing has changed yet.", " Each action shows a preview, and can be undone."];
+const NOTES: [&str; 3] = [
+    " Nothing has changed yet.",
+    " Each action shows a preview, and can be undone.",
+    " The marks, caption and labels of a file are before its path.",
+];
 
 fn decision_text(theme: &Theme, goes: bool) -> (&'static str, Style) {
     if goes { ("goes", theme.moving) } else { ("keep", theme.success) }

@@ -15,13 +15,13 @@ use crate::{
         Setup, availability,
         basket::{SelectedEntries, cluster_count},
         overlay::{
-            fields::{self, PathField, PathKind, edit, expand_path, paste_path},
+            fields::{self, PathField, PathKind, expand_path, paste_path},
             selection_rows::{draw_entry, previews_seen_text, totals_text},
         },
         pane::cycle,
     },
     command_lines::{export_command_line, export_options, rest_of_search_options},
-    drawing::{FormOptions, FormRows},
+    drawing::{FormOptions, FormRows, Prefilled},
     job::JobDataset,
     message::Payload,
 };
@@ -52,8 +52,8 @@ pub struct ExportForm {
     pub dataset: DatasetId,
     pub dataset_name: SafeText,
     pub field: ExportField,
-    pub name: Input,
-    pub folder: Input,
+    pub name: Prefilled,
+    pub folder: Prefilled,
     pub format: ExportFormat,
     pub include_images: bool,
     pub auto_download: bool,
@@ -82,8 +82,8 @@ impl ExportForm {
             dataset: dataset.id,
             dataset_name: dataset.name.clone(),
             field: ExportField::Name,
-            name: name.as_str().into(),
-            folder: setup.download_dir().as_str().into(),
+            name: Prefilled::new(name.as_str()),
+            folder: Prefilled::new(setup.download_dir().as_str()),
             format: setup.settings.export.format,
             include_images: setup.settings.export.include_images,
             auto_download: setup.settings.export.auto_download,
@@ -175,7 +175,7 @@ impl ExportForm {
     /// Sets the part, and the name of the archive unless the user has changed it.
     fn set_part(&mut self, part: ExportPart) {
         if self.name.value() == archive_name(&self.dataset_name, self.part).as_str() {
-            self.name = archive_name(&self.dataset_name, part).as_str().into();
+            self.name = Prefilled::new(archive_name(&self.dataset_name, part).as_str());
         }
         self.part = part;
     }
@@ -221,7 +221,12 @@ impl ExportForm {
             }
             ExportField::Images if toggle => self.include_images = !self.include_images,
             ExportField::Download if toggle => self.auto_download = !self.auto_download,
-            _ => _ = self.text_input().map(|input| edit(input, chord)),
+            ExportField::Name => _ = self.name.edit(chord),
+            ExportField::Folder => _ = self.folder.edit(chord),
+            ExportField::Part
+            | ExportField::Format
+            | ExportField::Images
+            | ExportField::Download => {}
         }
     }
 
@@ -343,7 +348,7 @@ impl Dialog for ExportForm {
 
     fn set_path(&mut self, path: &str) {
         self.check = TargetCheck::None;
-        self.folder = path.into();
+        self.folder = Prefilled::of_choice(path);
     }
 
     fn select_item(&mut self, index: usize, _: &App) {
@@ -364,8 +369,8 @@ impl Dialog for ExportForm {
 
     fn text_input(&mut self) -> Option<&mut Input> {
         match self.field {
-            ExportField::Name => Some(&mut self.name),
-            ExportField::Folder => Some(&mut self.folder),
+            ExportField::Name => Some(self.name.replaced()),
+            ExportField::Folder => Some(self.folder.replaced()),
             _ => None,
         }
     }
@@ -537,7 +542,7 @@ fn draw_field(rows: &mut FormRows<App>, form: &ExportForm, field: ExportField) {
         },
         ExportField::Name | ExportField::Folder => {
             let input = if field == ExportField::Name { &form.name } else { &form.folder };
-            rows.input(field.label(), input, "");
+            rows.prefilled(field.label(), input);
             if let (ExportField::Folder, TargetCheck::Failed(reason)) = (field, &form.check) {
                 rows.note(&format!("! {reason}"), rows.ctx.theme.failure);
             }

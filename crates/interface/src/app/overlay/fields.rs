@@ -12,7 +12,7 @@ use tui_input::{Input, InputRequest};
 
 use crate::{
     app::pane::cycle,
-    drawing::ScrollState,
+    drawing::{Prefilled, ScrollState},
     file_uri::{is_file_uri, local_path_of_file_uri, without_comments},
 };
 
@@ -96,12 +96,12 @@ fn ansi_quoted(quoted: &str) -> Option<(String, &str)> {
 }
 
 /// Handles a key of a dialog that is a single text field.
-pub(super) fn handle_key(input: &mut Input, chord: Chord) -> KeyResult {
+pub(super) fn handle_key(field: &mut Prefilled, chord: Chord) -> KeyResult {
     match chord.key {
         Key::Esc => KeyResult::Close,
         Key::Enter => KeyResult::Accept,
         _ => {
-            edit(input, chord);
+            field.edit(chord);
             KeyResult::Stay
         }
     }
@@ -109,7 +109,13 @@ pub(super) fn handle_key(input: &mut Input, chord: Chord) -> KeyResult {
 
 /// Handles a key of a text field. Returns whether the text has changed.
 pub fn edit(input: &mut Input, chord: Chord) -> bool {
-    let request = match (chord.key, chord.ctrl) {
+    let change = edit_request(chord).and_then(|request| input.handle(request));
+    change.is_some_and(|change| change.value)
+}
+
+/// Returns what a key does in a text field, or `None` for other keys.
+fn edit_request(chord: Chord) -> Option<InputRequest> {
+    Some(match (chord.key, chord.ctrl) {
         (Key::Char(c), false) if !chord.alt => InputRequest::InsertChar(c),
         (Key::Char('u'), true) => InputRequest::DeleteLine,
         (Key::Char('w'), true) => InputRequest::DeletePrevWord,
@@ -121,12 +127,42 @@ pub fn edit(input: &mut Input, chord: Chord) -> bool {
         (Key::Right, false) => InputRequest::GoToNextChar,
         (Key::Backspace, _) => InputRequest::DeletePrevChar,
         (Key::Delete, _) => InputRequest::DeleteNextChar,
-        _ => return false,
-    };
-    input.handle(request).is_some_and(|change| change.value)
+        _ => return None,
+    })
 }
 
-const MAX_PASTE_CHARS: usize = 4_096;
+impl Prefilled {
+    pub(in crate::app) fn new(default: &str) -> Self {
+        Self { input: default.into(), is_default: true }
+    }
+
+    /// A field with a text that the user has chosen.
+    pub(in crate::app) fn of_choice(text: &str) -> Self {
+        Self { input: text.into(), is_default: false }
+    }
+
+    pub fn value(&self) -> &str {
+        self.input.value()
+    }
+
+    /// Returns the field for a text that is inserted, and that replaces the default.
+    pub(in crate::app) fn replaced(&mut self) -> &mut Input {
+        if std::mem::take(&mut self.is_default) {
+            self.input.reset();
+        }
+        &mut self.input
+    }
+
+    /// Handles a key of the field. Returns whether the text has changed.
+    pub(in crate::app) fn edit(&mut self, chord: Chord) -> bool {
+        match edit_request(chord) {
+            Some(InputRequest::InsertChar(_)) => _ = self.replaced(),
+            Some(_) => self.is_default = false,
+            None => {}
+        }
+        edit(&mut self.input, chord)
+    }
+}
 
 /// Inserts pasted text as one line without control characters, so that the text never acts as keys. The pasted lines
 /// are joined by spaces, and so are the parts between tabs and page breaks.
@@ -136,10 +172,13 @@ pub fn paste(input: &mut Input, raw: &str) {
     insert(input, &parts.collect::<Vec<_>>().join(" "));
 }
 
+/// Inserts the text in one step, because `Input` copies its whole value for each character. The terminal layer limits
+/// the length of pasted text.
 fn insert(input: &mut Input, text: &str) {
-    for c in text.trim().chars().filter(|c| !c.is_control()).take(MAX_PASTE_CHARS) {
-        let _ = input.handle(InputRequest::InsertChar(c));
-    }
+    let text: String = text.trim().chars().filter(|c| !c.is_control()).collect();
+    let (before, after) = input.value().split_at(cursor_byte(input));
+    let cursor = input.cursor() + text.chars().count();
+    *input = Input::new([before, &text, after].concat()).with_cursor(cursor);
 }
 
 /// Inserts pasted paths or `file://` links into a list that [`split_words`] separates. File managers paste one path or

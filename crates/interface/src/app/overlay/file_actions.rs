@@ -11,86 +11,108 @@ use tessera_model::{
 };
 
 use crate::app::overlay::prelude::*;
-use crate::drawing::wrapped_rows;
+use crate::drawing::{rows_of_lines, wrapped_rows};
 
 /// Shows what an action does to which files, and asks for confirmation.
 #[derive(Clone, Debug)]
 pub struct FileActionConfirmation {
     dataset: DatasetId,
     preview: Box<FileActionPreview>,
+    /// The preview without the annotation files, while they are rewritten, too.
+    without_annotations: Option<Box<FileActionPreview>>,
+    scroll: ScrollState,
+    /// The form from which the action was planned.
+    form: Option<Box<dyn Dialog>>,
 }
+
+/// The number of files that a preview names.
+const MAX_FILES: usize = 2_000;
 
 /// Returns the rows that a line takes in a dialog of this width, which wraps long lines inside its frame.
 fn rows_in_dialog(line: &SafeText, columns: u16) -> usize {
     usize::from(wrapped_rows(line.as_str(), columns.saturating_sub(3)))
 }
 
+fn safe_lines(lines: &[String]) -> Vec<SafeText> {
+    lines.iter().map(|line| SafeText::detail(line)).collect()
+}
+
 impl FileActionConfirmation {
-    /// Returns the lines of the dialog, the most important ones first. As many files are named as its size allows.
-    fn lines(&self, (columns, rows): (u16, u16)) -> Vec<SafeText> {
-        let mut lines = self.notes();
-        let rows_of = |line: &SafeText| rows_in_dialog(line, columns);
-        let used: usize = lines.iter().map(rows_of).sum();
-        let mut free = usize::from(rows).saturating_sub(used + 2);
-        let mut left = self.preview.plan.files().count();
-        for step in self.preview.plan.files() {
-            let line = SafeText::file_name(&step.source.to_string_lossy());
-            // A row stays free for the number of the other files.
-            let needed = rows_of(&line) + usize::from(left > 1);
-            if needed > free {
-                break;
-            }
-            (free, left) = (free - rows_of(&line), left - 1);
-            lines.push(line);
+    fn head(&self) -> [SafeText; 2] {
+        let note = "Nothing is replaced. The action can be undone.";
+        [SafeText::detail(&self.preview.summary()), SafeText::detail(note)]
+    }
+
+    fn warnings(&self) -> Vec<SafeText> {
+        safe_lines(&self.preview.warnings())
+    }
+
+    /// Names the files that are left alone, and then those that are acted on.
+    fn files(&self) -> Vec<SafeText> {
+        let plan = &self.preview.plan;
+        let mut lines = Vec::new();
+        if !plan.skipped.is_empty() {
+            let files = count_with_noun(plan.skipped.len(), "file is", "files are");
+            lines.push(format!("{files} left alone:"));
+            lines.extend(first_skipped(&plan.skipped));
         }
-        if left > 0 && free > 0 {
+        let mut lines = safe_lines(&lines);
+        let acted_on = plan.files().take(MAX_FILES);
+        lines.extend(acted_on.map(|step| SafeText::file_name(&step.source.to_string_lossy())));
+        let left = plan.files().count().saturating_sub(MAX_FILES);
+        if left > 0 {
             let more = grouped_with_noun(left as u64, "more file", "more files");
             lines.push(SafeText::detail(&format!("and {more}")));
         }
         lines
     }
 
-    /// Describes the action, and what the user may not expect.
-    fn notes(&self) -> Vec<SafeText> {
-        let plan = &self.preview.plan;
-        let mut lines = vec![self.preview.summary()];
-        lines.push("Nothing is replaced. The action can be undone.".to_owned());
-        lines.extend(self.preview.warnings());
-        if self.preview.can_rewrite_annotations() {
-            lines.push(
-                "Press a to rewrite the annotation files, too. Each old file stays.".to_owned(),
-            );
+    fn has_annotations(&self) -> bool {
+        self.without_annotations.is_some() || self.preview.can_rewrite_annotations()
+    }
+
+    fn toggle_annotations(&mut self) {
+        if let Some(without) = self.without_annotations.take() {
+            self.preview = without;
+        } else if self.preview.can_rewrite_annotations() {
+            self.without_annotations = Some(self.preview.clone());
+            self.preview.rewrite_annotations();
         }
-        if !plan.skipped.is_empty() {
-            let files = count_with_noun(plan.skipped.len(), "file is", "files are");
-            lines.push(format!("{files} left alone:"));
-            lines.extend(first_skipped(&plan.skipped));
-        }
-        lines.iter().map(|line| SafeText::detail(line)).collect()
     }
 }
 
 impl Dialog for FileActionConfirmation {
     fn handle_key(&mut self, chord: Chord, _: &mut App) -> KeyResult {
         if chord.key == Key::Char('a') {
-            self.preview.rewrite_annotations();
+            self.toggle_annotations();
         }
-        KeyResult::of_confirmation(chord, self.preview.plan.action.keeps_originals())
+        match KeyResult::of_confirmation(chord, self.preview.plan.action.keeps_originals()) {
+            KeyResult::Close => KeyResult::Back,
+            KeyResult::Stay => {
+                self.scroll.handle_key(chord);
+                KeyResult::Stay
+            }
+            result => result,
+        }
     }
 
     fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
         let columns = screen.0.saturating_sub(4).min(110);
-        let lines = self.lines((columns, screen.1));
-        let rows: usize = lines.iter().map(|line| rows_in_dialog(line, columns)).sum();
+        let lines = self.head().into_iter().chain(self.warnings()).chain(self.files());
+        let rows: usize = lines.map(|line| rows_in_dialog(&line, columns)).sum();
         (columns, u16::try_from(rows + 2).unwrap_or(u16::MAX).min(screen.1))
     }
 
     fn hints(&self) -> &'static str {
-        if self.preview.plan.action.keeps_originals() {
-            "Enter act   Esc close"
-        } else {
-            "y act   Esc close"
+        match (self.preview.plan.action.keeps_originals(), self.has_annotations()) {
+            (true, _) => "↑ ↓ scroll   Enter act   Esc cancel",
+            (false, false) => "↑ ↓ scroll   y act   Esc cancel",
+            (false, true) => "↑ ↓ scroll   a rewrite annotation files, or not   y act   Esc cancel",
         }
+    }
+
+    fn form_below(&mut self) -> Option<&mut Box<dyn Dialog>> {
+        self.form.as_mut()
     }
 
     fn accept(self: Box<Self>, app: &mut App) {
@@ -100,8 +122,19 @@ impl Dialog for FileActionConfirmation {
     }
 
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
-        let lines = self.lines((area.width, area.height));
-        ctx.texts_dialog(area, "Act on original files", &lines);
+        let inside = ctx.dialog(area, "Act on original files");
+        let theme = ctx.theme;
+        let [summary, note] = self.head();
+        let warnings = self.warnings().into_iter().map(|line| (line, theme.moving));
+        let files = self.files().into_iter().map(|line| (line, theme.dim));
+        let lines = [(summary, theme.text), (note, theme.dim)].into_iter();
+        let lines = lines.chain(warnings).chain(files);
+        let lines = lines.map(|(line, style)| Line::styled(format!(" {line}"), style));
+        let lines: Vec<Line> = lines.collect();
+        ctx.scrolled_lines(inside, &lines, self.scroll);
+        let (rows, height) = (rows_of_lines(&lines, inside.width), inside.height);
+        let top = self.scroll.top(usize::from(rows.saturating_sub(height)));
+        ctx.scroll_mark(area, top, usize::from(height), usize::from(rows));
     }
 }
 
@@ -135,33 +168,60 @@ pub fn plan_duplicates(app: &mut App, groups: Vec<DuplicateGroup>, action: FileA
     }
 }
 
-/// Opens the confirmation for a plan, or says why nothing can be done.
-pub fn planned(app: &mut App, dataset: DatasetId, preview: Box<FileActionPreview>) {
+/// Opens the confirmation for a plan, or says why nothing can be done. Cancelling goes back to the form from which the
+/// action was planned.
+pub fn planned(
+    app: &mut App,
+    dataset: DatasetId,
+    preview: Box<FileActionPreview>,
+    form: Option<Box<dyn Dialog>>,
+) {
     if preview.plan.steps.is_empty() {
+        app.overlays.open = app.overlays.open.take().or(form);
         let reasons = first_skipped(&preview.plan.skipped);
         let reason = reasons.first().map_or("the selection has no files", String::as_str);
         app.outbox.notify(Level::Warning, format!("no file can be acted on: {reason}"));
     } else {
-        let confirmation = FileActionConfirmation { dataset, preview };
+        let confirmation = FileActionConfirmation {
+            dataset,
+            preview,
+            without_annotations: None,
+            scroll: ScrollState::default(),
+            form,
+        };
         app.overlays.open_or_notify(confirmation, "the preview of the action", &mut app.outbox);
     }
 }
 
 /// Reports what an action has done. The selection of the action is removed from the basket if all of its files have left
 /// the dataset. If some files stay, the selection stays too, so that the user can try these files again.
-pub fn finished(app: &mut App, dataset: DatasetId, outcome: &Outcome) {
+pub fn finished(app: &mut App, dataset: DatasetId, action: &FileAction, outcome: &Outcome) {
     let leaving = app.baskets.leaving.remove(&dataset).filter(|_| outcome.is_whole());
     let deselect = |leaving: Selection| {
         let left = leaving.ordered_entries().into_iter().map(SelectionEntry::id);
         app.baskets.edit_of(dataset, |basket| basket.remove(left), &mut app.outbox)
     };
     let deselected = leaving.and_then(deselect).unwrap_or(0);
-    report(app, outcome, deselected);
+    let files = count_with_noun(outcome.done, "file", "files");
+    let done = match action {
+        FileAction::Move(to) => format!("moved {files} to {}", to.folder.display()),
+        FileAction::Copy(to) => format!("copied {files} to {}", to.folder.display()),
+        FileAction::Link(_, to) => format!("linked {files} in {}", to.folder.display()),
+        FileAction::Trash => format!("moved {files} to the trash"),
+        FileAction::Replace(_) => format!("replaced {files} by links"),
+    };
+    report(app, outcome, format!("{done}; g u reverts this"), deselected);
 }
 
-/// Reports what an action, or its reversal, has done, and how many entries were deselected.
-pub fn report(app: &mut App, outcome: &Outcome, deselected: usize) {
-    let mut parts = vec![format!("{} done", count_with_noun(outcome.done, "file", "files"))];
+/// Reports that an action was reverted.
+pub fn undone(app: &mut App, outcome: &Outcome) {
+    let files = count_with_noun(outcome.done, "file", "files");
+    report(app, outcome, format!("reverted the action on {files}"), 0);
+}
+
+/// Reports what was done, what was not, and how many entries were deselected.
+fn report(app: &mut App, outcome: &Outcome, done: String, deselected: usize) {
+    let mut parts = vec![done];
     if !outcome.not_tried.is_empty() {
         let files = count_with_noun(outcome.not_tried.len(), "file was", "files were");
         parts.push(format!("stopped, {files} not tried"));

@@ -446,7 +446,7 @@ impl Dialog for MapView {
         if self.corner.is_some() {
             return "Space select the rectangle   z zoom to it   ←↓↑→ move   Esc no rectangle";
         }
-        "v rectangle   Space select   +/- zoom   c color   Tab one   Enter neighbors   s full size   Esc close"
+        "v rectangle   Space select   +/- zoom   c color   Tab one   s full size   Enter neighbors   Esc close"
     }
 
     fn keys(&self) -> &'static [(&'static str, &'static str)] {

@@ -3,7 +3,10 @@
 
 use std::cmp::Reverse;
 
-use tessera_config::{Destination, ThemeChoice, TileSize, input::action::ActionGroup};
+use tessera_config::{
+    Destination, ThemeChoice, TileSize,
+    input::{KeyContext, action::ActionGroup},
+};
 
 use crate::app::overlay::prelude::*;
 use crate::app::{
@@ -25,8 +28,17 @@ pub(in crate::app) fn open_palette(app: &mut App) {
     CommandList::open(app, ListKind::Palette, "Command", items);
 }
 
+/// Shows in the open palette what was loaded meanwhile.
+pub(in crate::app) fn refresh_palette(app: &mut App) {
+    if CommandList::is_unfiltered(&app.overlays, ListKind::Palette) {
+        open_palette(app);
+    }
+}
+
 fn palette_items(app: &App) -> Vec<PickItem> {
-    let actions = Action::ALL.iter().filter(|action| **action != Action::Palette);
+    let is_listed =
+        |action: &Action| *action != Action::Palette && !tagging::is_of_missing_tag(app, *action);
+    let actions = Action::ALL.iter().filter(|action| is_listed(action));
     let mut items: Vec<_> = actions.map(|&action| palette_action(app, action)).collect();
     // The sort is stable, so actions that were never picked stay in the order of the help.
     items.sort_by_key(|item| Reverse(item.picked));
@@ -61,15 +73,31 @@ fn palette_items(app: &App) -> Vec<PickItem> {
 }
 
 fn palette_action(app: &App, action: Action) -> PickItem {
-    let contexts: Vec<_> = app.setup.keymap.contexts().collect();
-    let keys = app.setup.typed_keys(app.setup.keymap.keys_of(&contexts, action));
     let reason = availability::unavailable_reason(app, action);
     PickItem::new(Command::Action(action), action.name().replace('-', " "))
-        .prefix(keys.first().map_or("", String::as_str))
-        .note(action.help())
+        .prefix(palette_key(app, action))
+        .note(tagging::help_of(app, action))
         .keywords(keywords(action))
         .picked(app.overlays.times_picked(action))
         .unavailable(reason.map(|reason| format!("unavailable: {reason}")))
+}
+
+/// Returns the key of an action. Where the tagging mode is off, the key that starts it comes before its keys, which do
+/// something else there.
+fn palette_key(app: &App, action: Action) -> String {
+    let (setup, keymap) = (&app.setup, &app.setup.keymap);
+    let is_on = app.contexts()[0] == KeyContext::Tagging;
+    let (of_mode, others): (Vec<_>, Vec<_>) =
+        keymap.contexts().partition(|context| *context == KeyContext::Tagging && !is_on);
+    let first_key = |contexts: &[KeyContext], action| {
+        setup.typed_keys(keymap.keys_of(contexts, action)).into_iter().next()
+    };
+    first_key(&others, action)
+        .or_else(|| {
+            let start = first_key(&others, Action::TagMode)?;
+            Some(format!("{start} {}", first_key(&of_mode, action)?))
+        })
+        .unwrap_or_default()
 }
 
 /// Returns the words that find an action besides what its row shows.

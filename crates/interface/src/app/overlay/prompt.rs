@@ -14,9 +14,10 @@ use crate::{
             fields::{self, PathField, PathKind, expand_path},
             file_actions, tag_list,
         },
+        pane::moved_cursor,
         tagging,
     },
-    drawing::{FormOptions, field_area},
+    drawing::{FormOptions, Prefilled, field_area, wrapped_rows},
 };
 
 #[derive(Clone, Debug, PartialEq)]
@@ -76,12 +77,16 @@ impl PromptPurpose {
 #[derive(Clone, Debug)]
 pub struct TextPrompt {
     pub purpose: PromptPurpose,
-    pub text: Input,
+    pub text: Prefilled,
+    /// The names of the saved selections, once they are known.
+    pub names: Vec<SafeText>,
+    /// The dialog that is shown again when the prompt is cancelled.
+    pub(super) form: Option<Box<dyn Dialog>>,
 }
 
 impl TextPrompt {
     pub(in crate::app) fn new(purpose: PromptPurpose, text: &str) -> Self {
-        Self { purpose, text: text.into() }
+        Self { purpose, text: Prefilled::of_choice(text), names: Vec::new(), form: None }
     }
 
     /// Returns the typed page, counted from 0.
@@ -210,18 +215,54 @@ impl TextPrompt {
         let folder = folder.as_str().trim_end_matches('/');
         let name = app.dataset().map_or("selection", |dataset| dataset.name.as_str());
         let path = format!("{folder}/{}.json", name.replace('/', "_"));
-        app.overlays.open(TextPrompt::new(purpose, &path));
+        let id = app.dataset().map(|dataset| dataset.id);
+        if let Some(id) = id.filter(|_| purpose == PromptPurpose::LoadSelection) {
+            app.outbox.send(Lane::SelectionNames, Request::SelectionNames(id));
+        }
+        let prompt = TextPrompt::new(purpose, "");
+        app.overlays.open(TextPrompt { text: Prefilled::new(&path), ..prompt });
+    }
+
+    /// Offers the names of the saved selections of the dataset.
+    pub(in crate::app) fn names_loaded(overlays: &mut Overlays, names: Vec<SafeText>) {
+        let prompt = overlays.dialog_mut::<Self>();
+        if let Some(prompt) = prompt.filter(|it| it.purpose == PromptPurpose::LoadSelection) {
+            prompt.names = names;
+        }
+    }
+
+    fn names_text(&self) -> Option<String> {
+        let names: Vec<&str> = self.names.iter().map(SafeText::as_str).collect();
+        (!names.is_empty()).then(|| format!("↑ ↓ saved: {}", names.join(", ")))
     }
 }
 
 impl Dialog for TextPrompt {
     fn handle_key(&mut self, chord: Chord, _: &mut App) -> KeyResult {
-        fields::handle_key(&mut self.text, chord)
+        let step = match chord.key {
+            Key::Up => -1,
+            Key::Down => 1,
+            _ => {
+                let result = fields::handle_key(&mut self.text, chord);
+                return if result == KeyResult::Close { KeyResult::Back } else { result };
+            }
+        };
+        let shown = self.names.iter().position(|name| name.as_str() == self.text.value());
+        let next = match shown {
+            Some(shown) => moved_cursor(shown, step, self.names.len()),
+            None => 0,
+        };
+        if let Some(name) = self.names.get(next) {
+            self.text = Prefilled::new(name.as_str());
+        }
+        KeyResult::Stay
     }
 
     fn preferred_size(&self, _: (u16, u16)) -> (u16, u16) {
         let is_short = matches!(self.purpose, PromptPurpose::OpenDataset | PromptPurpose::GoToPage);
-        (if is_short { 60 } else { 72 }, 5)
+        let columns = if is_short { 60 } else { 72 };
+        let names = self.names_text().map_or(0, |text| wrapped_rows(&text, columns - 3));
+        (columns, names.saturating_add(5))
     }
 
     fn hints(&self) -> &'static str {
@@ -244,7 +285,11 @@ impl Dialog for TextPrompt {
     }
 
     fn text_input(&mut self) -> Option<&mut Input> {
-        Some(&mut self.text)
+        Some(self.text.replaced())
+    }
+
+    fn form_below(&mut self) -> Option<&mut Box<dyn Dialog>> {
+        self.form.as_mut()
     }
 
     fn path_field(&self) -> Option<PathField> {
@@ -257,13 +302,16 @@ impl Dialog for TextPrompt {
     }
 
     fn set_path(&mut self, path: &str) {
-        self.text = path.into();
+        self.text = Prefilled::of_choice(path);
     }
 
     fn accept(self: Box<Self>, app: &mut App) {
-        if let Err(reason) = self.carry_out(app) {
-            app.outbox.notify(Level::Warning, reason);
-            app.overlays.open(*self);
+        match self.carry_out(app) {
+            Ok(()) => app.overlays.open = app.overlays.open.take().or(self.form),
+            Err(reason) => {
+                app.outbox.notify(Level::Warning, reason);
+                app.overlays.open(*self);
+            }
         }
     }
 
@@ -272,7 +320,10 @@ impl Dialog for TextPrompt {
         ctx.form(inside, &FormOptions::new(1, &[], 0), |rows| {
             rows.text(self.purpose.description(), rows.ctx.theme.dim);
             let row = rows.reserve(1);
-            rows.ctx.text_field(field_area(row, 1), &self.text, true);
+            rows.ctx.prefilled_field(field_area(row, 1), &self.text, true);
+            if let Some(names) = self.names_text() {
+                rows.text(&names, rows.ctx.theme.dim);
+            }
         });
     }
 }
@@ -286,7 +337,7 @@ impl Outbox {
 
 pub(in crate::app) fn selection_loaded(app: &mut App, dataset: DatasetId, selection: &Selection) {
     let entries = count_with_noun(selection.len(), "entry", "entries");
-    let text = format!("loaded {entries} from the file; u restores the previous selection");
+    let text = format!("loaded {entries}; u restores the previous selection");
     app.baskets.replace(dataset, selection, &text, &mut app.outbox);
 }
 

@@ -10,17 +10,17 @@ use crate::{
         overlay::{
             command_list::{CommandList, ListKind},
             fields::{self},
-            palette::open_palette,
+            palette::refresh_palette,
             pick_list::{Command, PickItem},
         },
         service_data::LoadedState,
     },
-    drawing::{FormOptions, choice_text, field_area},
+    drawing::{FormOptions, Prefilled, choice_text, field_area},
 };
 
 #[derive(Clone, Debug)]
 pub struct ViewNameInput {
-    pub name: Input,
+    pub name: Prefilled,
     /// Whether the view applies to any dataset, or only to the open one.
     pub any_dataset: bool,
     /// The view to rename. `None` saves a new view.
@@ -33,7 +33,7 @@ impl ViewNameInput {
     }
 
     pub(in crate::app) fn open(overlays: &mut Overlays, renamed_from: Option<SafeText>) {
-        let name = renamed_from.as_ref().map_or("", SafeText::as_str).into();
+        let name = Prefilled::of_choice(renamed_from.as_ref().map_or("", SafeText::as_str));
         overlays.open(ViewNameInput { name, any_dataset: false, renamed_from });
     }
 }
@@ -56,7 +56,7 @@ impl Dialog for ViewNameInput {
     }
 
     fn text_input(&mut self) -> Option<&mut Input> {
-        Some(&mut self.name)
+        Some(self.name.replaced())
     }
 
     fn accept(self: Box<Self>, app: &mut App) {
@@ -89,7 +89,7 @@ impl Dialog for ViewNameInput {
         ctx.form(inside, &FormOptions::new(FIELD_COLUMN, &[], 0), |rows| {
             let row = rows.reserve(1);
             rows.ctx.put(row, 0, &[(" name", theme.text)]);
-            rows.ctx.text_field(field_area(row, FIELD_COLUMN), &self.name, true);
+            rows.ctx.prefilled_field(field_area(row, FIELD_COLUMN), &self.name, true);
             if is_new {
                 let scope = if self.any_dataset { "any dataset" } else { "this dataset" };
                 rows.text(&format!("for    {}", choice_text(scope, true)), theme.text);
@@ -197,12 +197,10 @@ pub(in crate::app) fn saved_views_loaded(app: &mut App, result: LoadedState) {
             app.outbox.notify(Level::Warning, format!("unknown view: {name}"));
         }
     }
-    let is_unfiltered = |list: &CommandList| list.list.filter.value().is_empty();
-    if CommandList::opened(&app.overlays, ListKind::Views).is_some_and(is_unfiltered) {
+    if CommandList::is_unfiltered(&app.overlays, ListKind::Views) {
         open_saved_views(app);
-    } else if CommandList::opened(&app.overlays, ListKind::Palette).is_some_and(is_unfiltered) {
-        open_palette(app);
     }
+    refresh_palette(app);
 }
 
 pub(in crate::app) fn open_saved_views(app: &mut App) {

@@ -1,4 +1,5 @@
-//! Lists the tags of the open dataset in the order of their keys, and renames, recolors and deletes them.
+//! Lists the tags of the open dataset in the order of their keys, and renames, recolors and deletes them. Asks before a
+//! key tags a selection that is not on the screen.
 
 use tessera_model::{
     DatasetTag, Selection, TagColor, TagDefinition,
@@ -7,6 +8,7 @@ use tessera_model::{
 };
 
 use crate::app::{
+    basket::SelectedEntries,
     kept_tags,
     overlay::{
         command_list::{CommandList, ListKind},
@@ -15,6 +17,7 @@ use crate::app::{
     },
     tagging,
 };
+use crate::drawing::wrapped_rows;
 
 pub(in crate::app) fn open_tag_list(app: &mut App) {
     let rows = tag_rows(app);
@@ -22,6 +25,50 @@ pub(in crate::app) fn open_tag_list(app: &mut App) {
         CommandList::open(app, ListKind::KeptTags, "Tags on this machine", rows);
     } else {
         CommandList::open(app, ListKind::Tags, "Tags of the dataset", rows);
+    }
+}
+
+/// Performs an action that tags or rates. If the action changes a selection that is not on the page, the user is asked.
+pub(in crate::app) fn tag_or_ask(app: &mut App, action: Action) {
+    let SelectedEntries { on_page, hidden } = app.baskets.selected_entries(&app.results);
+    if app.tagging.whole_search || on_page > 0 || hidden == 0 {
+        return tagging::tag(app, action);
+    }
+    let entries = grouped_with_noun(hidden as u64, "selected entry", "selected entries");
+    let text =
+        format!("{}: {entries}, none of which is on this page.", tagging::help_of(app, action));
+    app.overlays.open(HiddenSelectionTagging { action, text });
+}
+
+/// Asks whether the selection is to be tagged, although none of it is on the page.
+#[derive(Clone, Debug)]
+pub struct HiddenSelectionTagging {
+    action: Action,
+    text: String,
+}
+
+impl Dialog for HiddenSelectionTagging {
+    fn handle_key(&mut self, chord: Chord, _: &mut App) -> KeyResult {
+        KeyResult::of_confirmation(chord, false)
+    }
+
+    fn preferred_size(&self, _: (u16, u16)) -> (u16, u16) {
+        const COLUMNS: u16 = 76;
+        (COLUMNS, wrapped_rows(&self.text, COLUMNS - 3) + 4)
+    }
+
+    fn hints(&self) -> &'static str {
+        "y tag the selection   Esc cancel"
+    }
+
+    fn accept(self: Box<Self>, app: &mut App) {
+        tagging::tag(app, self.action);
+    }
+
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        let note = "While something is selected, keys do not change what is under the cursor; D in \
+                    the basket (5) clears the selection.";
+        ctx.texts_dialog(area, "Tag the selection", &[self.text.as_str(), note]);
     }
 }
 

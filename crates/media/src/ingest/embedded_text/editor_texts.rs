@@ -10,7 +10,7 @@ use super::text_rules::{
     rating_label,
 };
 use crate::ingest::{
-    documents::{XmlLimits, parse_xml},
+    documents::{self, XmlLimits, parse_xml},
     text_encoding::{decode_padded_text, to_utf8},
 };
 
@@ -127,10 +127,10 @@ fn values(document: &Document, namespace: &str, name: &str) -> Vec<String> {
                 let items = list.descendants().filter(|node| node.has_tag_name((RDF, "li")));
                 let (default, others): (Vec<_>, Vec<_>) = items.partition(is_default_language);
                 let items = default.into_iter().chain(others);
-                items.filter_map(text_of).map(str::to_owned).collect()
+                items.filter_map(text_of).collect()
             };
             match property.descendants().find(is_list) {
-                None => values.extend(text_of(property).map(str::to_owned)),
+                None => values.extend(text_of(property)),
                 Some(list) if list.has_tag_name((RDF, "Alt")) => {
                     values.extend(items(list).into_iter().next());
                 }
@@ -146,17 +146,17 @@ fn is_list(node: &Node) -> bool {
 }
 
 /// Returns the text of a value. A value with qualifiers has its text in an attribute or an inner element.
-fn text_of<'a>(value: Node<'a, '_>) -> Option<&'a str> {
+fn text_of(value: Node<'_, '_>) -> Option<String> {
     let mut node = value;
     loop {
         if let Some(text) = node.attribute((RDF, "value")) {
-            return Some(text);
+            return Some(text.to_owned());
         }
         let is_inner =
             |it: &Node| ["value", "Description"].iter().any(|name| it.has_tag_name((RDF, *name)));
         match node.children().find(is_inner) {
             Some(inner) => node = inner,
-            None => return node.text(),
+            None => return documents::text_of(node),
         }
     }
 }
@@ -169,7 +169,7 @@ fn is_default_language(item: &Node) -> bool {
 fn face_names(document: &Document) -> Vec<String> {
     let value = |node: &Node, namespace: &str, name: &str| {
         let child = || node.children().find(|child| child.has_tag_name((namespace, name)));
-        let child = || child().and_then(|child| child.text().map(str::to_owned));
+        let child = || child().and_then(documents::text_of);
         node.attribute((namespace, name)).map(str::to_owned).or_else(child)
     };
     let face = |node: Node| {

@@ -393,6 +393,13 @@ fn blocks_of_one_picture_are_merged_and_the_newest_standard_wins() {
 }
 
 #[test]
+fn comments_in_xmp_do_not_cut_texts() {
+    let commented = PACKET.replace("Two boats", "Two<!-- x --> bo<?y z?>ats");
+    assert_ne!(commented, PACKET);
+    assert_eq!(read_xmp(commented.as_bytes()), read_xmp(PACKET.as_bytes()));
+}
+
+#[test]
 fn the_date_of_the_scene_comes_before_the_date_of_the_scan() {
     let scanned = PACKET.replace("photoshop:DateCreated=", "xmp:CreateDate=");
     let of = |blocks| merged(blocks).labels.into_iter().filter(|it| it.starts_with("date:"));

@@ -228,7 +228,7 @@ fn yaml_events(text: &str) -> impl Iterator<Item = Event<'_>> {
 /// Parses a key of the top-level map, whose value is a list or a map. If the whole value is an alias, it is looked up.
 fn parse_yaml(text: &str, key: &str) -> ClassMap {
     let events = || yaml_events(text);
-    let mut value = skip_to_key(events(), key);
+    let mut value = events().skip(value_position(events(), key));
     match value.next() {
         Some(Event::Alias(anchor)) => {
             let mut events = events().skip_while(|event| anchor_of(event) != Some(anchor));
@@ -245,15 +245,14 @@ fn yaml_error(text: &str) -> Option<String> {
     Some(format!("line {}: invalid YAML", cause.marker().line()))
 }
 
-/// Skips to the value of a key in the top-level map.
-fn skip_to_key<'a>(
-    mut events: impl Iterator<Item = Event<'a>>,
-    wanted: &str,
-) -> impl Iterator<Item = Event<'a>> {
-    let (mut depth, mut is_key) = (0_usize, true);
-    for event in events.by_ref() {
+/// Returns the position of the value of a key in the top-level map. The last value of a repeated key is taken, as in
+/// Python. Without the key, this is the end of the events.
+fn value_position<'a>(events: impl Iterator<Item = Event<'a>>, wanted: &str) -> usize {
+    let (mut depth, mut is_key, mut found, mut count) = (0_usize, true, None, 0);
+    for event in events {
+        count += 1;
         match event {
-            Event::Scalar(key, ..) if depth == 1 && is_key && key == wanted => break,
+            Event::Scalar(key, ..) if depth == 1 && is_key && key == wanted => found = Some(count),
             // A text instead of a map has no keys.
             Event::Scalar(..) | Event::Alias(_) => {}
             Event::MappingStart(..) | Event::SequenceStart(..) => {
@@ -267,7 +266,7 @@ fn skip_to_key<'a>(
             is_key = !is_key;
         }
     }
-    events
+    found.unwrap_or(count)
 }
 
 fn anchor_of(event: &Event<'_>) -> Option<usize> {
@@ -325,7 +324,7 @@ fn yaml_list_entries<'a>(events: impl Iterator<Item = Event<'a>>) -> ClassMap {
 /// Returns the class that a map describes. A map without a number describes the class `next`.
 fn named_class(pairs: &[String], next: u64) -> Option<(u64, String)> {
     let (pairs, _) = pairs.as_chunks::<2>();
-    let value = |wanted| pairs.iter().find(|[key, _]| key == wanted).map(|[_, value]| value);
+    let value = |wanted| pairs.iter().rfind(|[key, _]| key == wanted).map(|[_, value]| value);
     let (class, name) = match value("name") {
         Some(name) => (value("id").map_or(Some(next), |id| id.trim().parse().ok())?, name),
         None => pairs.iter().find_map(|[key, name]| Some((key.trim().parse().ok()?, name)))?,

@@ -15,7 +15,8 @@ use tessera_model::Mask;
 
 use super::{
     bounding_box::turned_box,
-    description::POINT_OR_LINE,
+    box_columns::parse_box,
+    description::{POINT_OR_LINE, UNNAMED},
     file_index::FileIndex,
     sidecar_reader::unreadable,
     streamed_json::{ListEnd, MAX_STREAMED_BYTES, earlier_lists, read_list},
@@ -35,6 +36,7 @@ struct CocoImage<'a> {
     #[serde(borrow)]
     id: Option<&'a RawValue>,
     file_name: Option<&'a RawValue>,
+    filename: Option<&'a RawValue>,
     /// The address of the picture, which LVIS has in the place of a file name.
     coco_url: Option<&'a RawValue>,
     width: Option<&'a RawValue>,
@@ -43,7 +45,7 @@ struct CocoImage<'a> {
 
 impl<'a> CocoImage<'a> {
     fn name(&self) -> Option<&'a RawValue> {
-        self.file_name.or(self.coco_url)
+        self.file_name.or(self.filename).or(self.coco_url)
     }
 }
 
@@ -83,7 +85,7 @@ impl CocoAnnotation<'_> {
     fn turned_box(&self) -> Option<([f64; 4], f64)> {
         let attributes: CvatAttributes<'_> = documents::parse_object(self.attributes?.get())?;
         let degrees = documents::parse_number(attributes.rotation?).filter(|it| *it != 0.0)?;
-        Some((documents::parse_box(self.bbox?)?, degrees))
+        Some((parse_box(self.bbox?)?, degrees))
     }
 }
 
@@ -379,19 +381,22 @@ fn add_annotation(
             None => Err("it has neither bbox nor segmentation nor category nor caption"),
         };
     }
-    let extent = annotation_extent(annotation, segmentation.as_ref());
+    let extent = annotation_extent(annotation, segmentation.as_ref(), description.stated_size);
     let label = annotation.category_id.and_then(|key| categories.get(&*parse_id(key)));
     // Datasets of classification have neither a box nor a segmentation.
     let has_area = has_box || segmentation.is_some() || matches!(extent, Ok(Some(_)));
     if let (false, Some(label)) = (has_area, label) {
         push_name(&mut description.labels, label);
     }
-    let extent = extent?;
-    let label = label.ok_or("its category_id is not in categories")?;
-    let Some(extent) = extent else { return Ok(()) };
+    let known = label.map(drop).ok_or("its category_id is not in categories");
+    let Some(extent) = extent? else { return known };
+    // An object of an unknown category is called by its number, so that its box is kept.
+    let number = || annotation.category_id.filter(|id| id.get() != "null").map(parse_id);
+    let unknown = || number().map_or(UNNAMED.to_owned(), |id| format!("class {id}"));
+    let label = label.cloned().or_else(|| normalized_name(&unknown())).ok_or("it has no name")?;
     let details = read_details(annotation, segmentation);
     let end = details.as_ref().map(drop).map_err(|why| *why);
-    description.push_annotated(label.clone(), extent, details.unwrap_or_default()).and(end)
+    description.push_annotated(label, extent, details.unwrap_or_default()).and(end).and(known)
 }
 
 /// Whether a value is an empty list or contains only zeros, as tools write it for a box or segmentation that is
@@ -404,16 +409,20 @@ fn is_blank(value: &RawValue) -> bool {
 fn annotation_extent(
     annotation: &CocoAnnotation<'_>,
     segmentation: Option<&Result<Segmentation, &'static str>>,
+    stated_size: Option<StatedSize>,
 ) -> Result<Option<BoundingBox>, &'static str> {
-    let outlined = || segmentation.and_then(|it| it.as_ref().ok()?.extent());
+    let segmentation = segmentation.map(|it| it.as_ref().map_err(|why| *why));
+    let is_of_picture = |it: &&Segmentation| it.has_size(stated_size);
+    let outlined = || segmentation?.ok().filter(is_of_picture)?.extent();
     let is_box = |bbox: &&RawValue| !is_blank(bbox) && annotation.turned_box().is_none();
     let Some(bbox) = annotation.bbox.filter(is_box) else {
         return match segmentation {
+            Some(Ok(it)) if !it.has_size(stated_size) => Err(WRONG_SIZE),
             Some(_) => outlined().ok_or(WRONG_SEGMENTATION).map(Some),
             None => extent_of_keypoints(annotation),
         };
     };
-    let sides = documents::parse_box(bbox).ok_or("its bbox is not a list of four numbers");
+    let sides = parse_box(bbox).ok_or("its bbox is not a list of four numbers");
     let extent = sides.and_then(|sides| {
         BoundingBox::pixels(sides).ok_or("its bbox is empty or outside the picture")
     });
@@ -435,6 +444,8 @@ fn extent_of_keypoints(
 }
 
 const WRONG_SEGMENTATION: &str = "its segmentation is neither polygons nor a mask";
+
+const WRONG_SIZE: &str = "its mask has another size than its image";
 
 const WRONG_NUMBERS: &str = "its score or keypoints are not numbers";
 
@@ -477,7 +488,7 @@ impl RunLengthMask<'_> {
         let size: Vec<u32> = size.map(|side| side?.try_into().ok()).collect::<Option<_>>()?;
         let size = <[u32; 2]>::try_from(size).ok()?;
         let runs = match documents::parse_string(self.counts) {
-            Some(counts) => Mask { size, counts }.runs()?,
+            Some(counts) => Mask { size, counts: without_bytes_mark(counts) }.runs()?,
             None => documents::parse_numbers(self.counts)?
                 .into_iter()
                 .map(documents::whole)
@@ -485,6 +496,12 @@ impl RunLengthMask<'_> {
         };
         Mask::are_inside(size, &runs).then_some((size, runs))
     }
+}
+
+/// Returns the text in bytes as Python shows them: `b'52207'`.
+fn without_bytes_mark(counts: String) -> String {
+    let bytes = counts.strip_prefix("b'").and_then(|rest| rest.strip_suffix('\''));
+    bytes.map(|bytes| bytes.replace(r"\\", r"\")).unwrap_or(counts)
 }
 
 /// The pixels of an object.
@@ -501,21 +518,44 @@ fn read_segmentation(segmentation: &RawValue) -> Result<Segmentation, &'static s
         let (size, runs) = mask.read().ok_or(WRONG_SEGMENTATION)?;
         return Ok(Segmentation::Mask(size, runs));
     }
-    // Some tools write a single polygon without the outer list.
-    let single = || serde_json::from_str(segmentation.get()).map(|polygon| vec![polygon]);
-    let polygons = serde_json::from_str(segmentation.get()).or_else(|_| single());
-    let mut polygons: Vec<Vec<f64>> = polygons.map_err(|_| WRONG_SEGMENTATION)?;
+    // Some tools write a single polygon without the outer list, or polygons as lists of points.
+    let json = segmentation.get();
+    let single = |_| serde_json::from_str(json).map(|polygon| vec![polygon]);
+    let of_points = |_| {
+        let polygons: Vec<Vec<[f64; 2]>> = serde_json::from_str(json)?;
+        Ok(polygons.into_iter().map(Vec::into_flattened).collect())
+    };
+    let polygons = serde_json::from_str(json).or_else(single).or_else(of_points);
+    let mut polygons: Vec<Vec<f64>> =
+        polygons.map_err(|_: serde_json::Error| WRONG_SEGMENTATION)?;
+    if polygons.len() > 2 && polygons.iter().all(|point| point.len() == 2) {
+        polygons = vec![polygons.concat()];
+    }
     polygons.retain(|polygon| !polygon.is_empty());
     Ok(Segmentation::Polygons(polygons))
 }
 
 impl Segmentation {
+    /// Whether a mask has the size of its picture, if that is known.
+    fn has_size(&self, size: Option<StatedSize>) -> bool {
+        match (self, size) {
+            (Self::Mask([height, width], _), Some(size)) => {
+                size.size() == (f64::from(*width), f64::from(*height))
+            }
+            _ => true,
+        }
+    }
+
     /// Returns the box around the segmentation. Returns `None` if it is empty or outside the picture.
     fn extent(&self) -> Option<BoundingBox> {
         match self {
             Self::Mask([height, _], runs) => around_runs((*height).into(), runs),
             Self::Polygons(polygons) => {
-                let points = polygons.iter().flat_map(|polygon| polygon.as_chunks().0);
+                // Two points are no outline, but still a box, if there is nothing else.
+                let has_outline = polygons.iter().any(|polygon| Annotation::is_outline(polygon));
+                let is_used = |it: &&Vec<f64>| !has_outline || Annotation::is_outline(it);
+                let outlines = polygons.iter().filter(is_used);
+                let points = outlines.flat_map(|polygon| polygon.as_chunks().0);
                 BoundingBox::around(&points.copied().collect::<Vec<_>>())
             }
         }

@@ -3,7 +3,9 @@
 //! that describes them.
 
 use std::{
+    borrow::Cow,
     collections::{HashMap, HashSet},
+    io::{Cursor, Read},
     mem,
 };
 
@@ -14,9 +16,10 @@ use tessera_model::{table_delimiters, text::without_apostrophe, vql::ColumnValue
 
 use super::{
     annotation_files::{begins, unread},
+    box_columns::{BoxColumns, parse_box_text},
     extra_columns::{
-        CAPTION_ALIASES, USER_RATING, known_name, name_file_column, name_label_column, push_cell,
-        with_decimal_points,
+        CAPTION_ALIASES, FILE_NAME, USER_RATING, known_name, label_column, name_file_column,
+        name_label_column, push_cell, with_decimal_points,
     },
     metadata_row::{BoxUnit, collect_names, read_objects},
     sidecar_names::{METADATA_TABLES, is_named, open_images_table},
@@ -99,11 +102,12 @@ const DESCRIPTIONS: [&str; 7] =
 
 /// A table whose header names a column of files.
 struct CsvTable<'a> {
-    records: csv::Reader<&'a [u8]>,
+    bytes: Cow<'a, [u8]>,
     names: Vec<String>,
     /// The position of the column of files.
     file_name: usize,
-    lines: LineCounter<'a>,
+    /// The line of the header.
+    line: usize,
     delimiter: u8,
     /// Whether all other columns are classes.
     has_classes: bool,
@@ -127,18 +131,56 @@ fn open_table_with(
         None => (bytes, 1),
     };
     for delimiter in delimiters {
-        let mut records =
-            csv::ReaderBuilder::new().flexible(true).delimiter(delimiter).from_reader(bytes);
+        let bytes = without_blanks_before_quotes(bytes, delimiter);
+        let mut records = csv_reader(&*bytes, delimiter);
         let header = records.headers().map_err(|_| format!("line {line}: {NOT_UTF_8}"))?;
         let header = without_apostrophes(header, header.iter().collect());
         let mut names: Vec<String> = header.into_iter().map(known_name).collect();
         if let Some(file_name) = find_column(&mut names) {
-            let lines = LineCounter { bytes, offset: 0, line };
             let has_classes = false;
-            return Ok(CsvTable { records, names, file_name, lines, delimiter, has_classes });
+            return Ok(CsvTable { bytes, names, file_name, line, delimiter, has_classes });
         }
     }
     Err("it has no column file_name".to_owned())
+}
+
+fn csv_reader<R: Read>(bytes: R, delimiter: u8) -> csv::Reader<R> {
+    csv::ReaderBuilder::new().flexible(true).delimiter(delimiter).from_reader(bytes)
+}
+
+/// Where in a cell a byte is.
+enum CellPart {
+    Start,
+    Plain,
+    Quoted,
+    AfterQuotes,
+}
+
+/// Removes the blanks before texts in quotes, as in `"a", "b"`, because the CSV reader only recognizes quotes at the
+/// start of a cell.
+fn without_blanks_before_quotes(bytes: &[u8], delimiter: u8) -> Cow<'_, [u8]> {
+    if !bytes.windows(2).any(|pair| pair == b" \"") {
+        return bytes.into();
+    }
+    let mut clean = Vec::with_capacity(bytes.len());
+    let mut part = CellPart::Start;
+    for &byte in bytes {
+        part = match (part, byte) {
+            (CellPart::Start, b'"') => {
+                while clean.last() == Some(&b' ') {
+                    clean.pop();
+                }
+                CellPart::Quoted
+            }
+            (CellPart::Quoted, b'"') => CellPart::AfterQuotes,
+            (CellPart::Quoted, _) | (CellPart::AfterQuotes, b'"') => CellPart::Quoted,
+            (_, b'\n' | b'\r') | (CellPart::Start, b' ') => CellPart::Start,
+            (_, byte) if byte == delimiter => CellPart::Start,
+            _ => CellPart::Plain,
+        };
+        clean.push(byte);
+    }
+    clean.into()
 }
 
 /// Notes the names of a table.
@@ -153,9 +195,10 @@ pub(crate) fn csv_names(
     bytes: &[u8],
     find_column: impl Fn(&mut [String]) -> Option<usize>,
 ) -> Result<impl Iterator<Item = String>, String> {
-    let CsvTable { records, file_name, .. } = open_table_with(bytes, find_column)?;
+    let CsvTable { bytes, file_name, delimiter, .. } = open_table_with(bytes, find_column)?;
     // The only possible error here is a record of different length, which is allowed.
-    let records = records.into_byte_records().map_while(Result::ok);
+    let records =
+        csv_reader(Cursor::new(bytes), delimiter).into_byte_records().map_while(Result::ok);
     Ok(records.map(move |record| {
         String::from_utf8_lossy(record.get(file_name).unwrap_or_default()).into_owned()
     }))
@@ -167,8 +210,10 @@ fn read_table(
     sidecar: &Path,
     table: CsvTable<'_>,
 ) -> Option<String> {
-    let CsvTable { mut records, names, file_name, mut lines, delimiter, has_classes } = table;
-    let types = ColumnTypes::of(lines.bytes, delimiter, &names);
+    let CsvTable { bytes, names, file_name, line, delimiter, has_classes } = table;
+    let types = ColumnTypes::of(&bytes, delimiter, &names);
+    let mut lines = LineCounter { bytes: &bytes, offset: 0, line };
+    let mut records = csv_reader(&*bytes, delimiter);
     let mut diagnostics = SidecarDiagnostics::new("line", "lines");
     let mut record = csv::ByteRecord::new();
     // The only possible error here is a record of different length, which is allowed.
@@ -198,7 +243,7 @@ fn read_table(
             Ok(media) => {
                 let columns = names.iter().map(String::as_str).zip(row.iter().copied());
                 let (description, is_export) = if has_classes {
-                    (describe_classes(columns), false)
+                    (describe_classes(columns, &mut diagnostics), false)
                 } else {
                     describe_cells(columns, &types, &mut diagnostics)
                 };
@@ -244,28 +289,40 @@ impl LineCounter<'_> {
     }
 }
 
-/// Returns the classes whose cell is 1.
-fn describe_classes<'a>(columns: impl Iterator<Item = (&'a str, &'a str)>) -> MediaDescription {
+/// Returns the classes whose cell is 1, or says yes in another way.
+fn describe_classes<'a>(
+    columns: impl Iterator<Item = (&'a str, &'a str)>,
+    diagnostics: &mut SidecarDiagnostics,
+) -> MediaDescription {
     let mut description = MediaDescription::default();
-    for (class, _) in columns.filter(|(_, cell)| matches!(cell.trim(), "1" | "1.0")) {
-        push_name(&mut description.labels, class);
+    for (class, cell) in columns.filter(|(name, _)| !name.is_empty() && *name != FILE_NAME) {
+        match cell.trim().to_lowercase().as_str() {
+            "1" | "1.0" | "true" | "yes" | "y" | "x" => push_name(&mut description.labels, class),
+            "0" | "0.0" | "false" | "no" | "n" | "" => {}
+            _ if !has_value(cell, false) => {}
+            _ => diagnostics.report("a cell of a class is neither 0 nor 1"),
+        }
     }
     description
 }
 
-/// The columns whose cells are all numbers, or all flags.
+/// What the header and all cells say about the columns.
 struct ColumnTypes<'a> {
     delimiter: u8,
+    /// The columns whose cells are all numbers, or all flags.
     typed: HashSet<&'a str>,
+    label: Option<&'a str>,
+    box_columns: Option<BoxColumns<'a>>,
 }
 
 impl<'a> ColumnTypes<'a> {
     fn of(bytes: &[u8], delimiter: u8, names: &'a [String]) -> Self {
-        let mut types = Self { delimiter, typed: HashSet::new() };
+        let columns: Vec<&str> = names.iter().map(String::as_str).collect();
+        let label = label_column(&columns);
+        let box_columns = BoxColumns::of_row(&columns, label.is_some());
+        let mut types = Self { delimiter, typed: HashSet::new(), label, box_columns };
         let mut kinds = HashMap::new();
-        let mut table = csv::ReaderBuilder::new();
-        let mut table = table.flexible(true).delimiter(delimiter).from_reader(bytes);
-        for record in table.byte_records().flatten() {
+        for record in csv_reader(bytes, delimiter).byte_records().flatten() {
             let cells = record.iter().map(|cell| str::from_utf8(cell).unwrap_or_default());
             let names = names.iter().map(String::as_str);
             let row = without_apostrophes(names.clone(), cells.collect());
@@ -327,7 +384,6 @@ fn describe_cells<'a>(
     let has_decimal_commas = types.delimiter != b',';
     let mut description = MediaDescription::default();
     let mut columns: Vec<_> = columns.collect();
-    let box_columns = box_columns(&columns);
     let is_export = is_export(columns.iter().copied());
     columns.retain(|(_, cell)| has_value(cell, is_export));
     let find =
@@ -338,14 +394,17 @@ fn describe_cells<'a>(
     let rating = number(USER_RATING).filter(|_| is_export);
     let caption = ["caption", "text"].into_iter().chain(CAPTION_ALIASES).find_map(find);
     // A row without any number is of a picture without a box.
-    let box_columns = box_columns.filter(|names| names.iter().any(|name| find(name).is_some()));
-    if let Some(names) = box_columns {
-        diagnostics.check(push_box(&mut description, find("label"), names, number));
+    let box_columns = types.box_columns.as_ref().filter(|_| !is_export);
+    let box_columns = box_columns.filter(|it| it.names.iter().any(|name| find(name).is_some()));
+    if let Some(box_columns) = box_columns {
+        let label = types.label.and_then(find);
+        let list = |name: &str| parse_box_text(find(name)?);
+        diagnostics.check(box_columns.push_box(&mut description, label, number, list));
+        columns.retain(|(column, _)| {
+            types.label != Some(*column) && !box_columns.names.contains(column)
+        });
     }
     for &(column, cell) in &columns {
-        if box_columns.is_some_and(|names| column == "label" || names.contains(&column)) {
-            continue;
-        }
         push_cell(
             &mut description.extra_columns,
             column,
@@ -373,42 +432,6 @@ fn describe_cells<'a>(
     }
     description.push_rating(rating);
     (description, is_export)
-}
-
-// The columns of a table with a row for each box, in pixels: two corners, or a corner and the lengths of the sides.
-const CORNERS: [&str; 4] = ["xmin", "ymin", "xmax", "ymax"];
-const NAMED_SIDES: [&str; 4] = ["bbox_x", "bbox_y", "bbox_width", "bbox_height"];
-const SIDES: [&str; 4] = ["x", "y", "width", "height"];
-
-/// Returns the columns of the box in a row. The columns `x`, `y`, `width` and `height` can also be a point and the size
-/// of the picture, so they count as a box only side by side in a table with a label.
-fn box_columns(columns: &[(&str, &str)]) -> Option<[&'static str; 4]> {
-    let names = || columns.iter().map(|(name, _)| *name);
-    let has = |name: &&str| names().any(|column| column == *name);
-    let stands_together =
-        || columns.windows(4).any(|it| it.iter().map(|(name, _)| *name).eq(SIDES));
-    let known = [CORNERS, NAMED_SIDES].into_iter().find(|box_columns| box_columns.iter().all(has));
-    known.or_else(|| (has(&"label") && stands_together()).then_some(SIDES))
-}
-
-/// Adds the box in the columns with these names, and the size of its picture.
-fn push_box(
-    description: &mut MediaDescription,
-    label: Option<&str>,
-    names: [&str; 4],
-    number: impl Fn(&str) -> Option<f64>,
-) -> Result<(), &'static str> {
-    if names != SIDES {
-        description.stated_size = StatedSize::new(number("width"), number("height"));
-    }
-    let label = label.and_then(normalized_name).ok_or("its box has no label")?;
-    let [left, top, mut right, mut bottom] = names.map(|name| number(name).unwrap_or(f64::NAN));
-    if names != CORNERS {
-        (right, bottom) = (left + right, top + bottom);
-    }
-    let extent = BoundingBox::around(&[[left, top], [right, bottom]]);
-    let extent = extent.ok_or("its box is empty, outside the picture, or not in numbers")?;
-    description.push_annotated(label, extent, Annotation::default())
 }
 
 /// Cells without a value, as the library `pandas` reads them.

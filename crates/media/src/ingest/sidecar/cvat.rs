@@ -300,7 +300,7 @@ fn frame_size(root: Node<'_, '_>) -> Option<StatedSize> {
     let size = root.descendants().find(|node| node.has_tag_name("original_size"))?;
     let pixels = |tag| {
         let number = size.children().find(|node| node.has_tag_name(tag))?;
-        number.text()?.trim().parse().ok()
+        documents::text_of(number)?.trim().parse().ok()
     };
     StatedSize::new(pixels("width"), pixels("height"))
 }

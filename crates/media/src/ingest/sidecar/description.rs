@@ -14,6 +14,8 @@ const MAX_NAMES: usize = 256;
 /// Why a shape is not an object.
 pub(super) const POINT_OR_LINE: &str =
     "a point or line marks no part of the picture, so it is not read";
+/// The label of objects that have boxes and no names, such as the faces of a dataset of faces.
+pub(super) const UNNAMED: &str = "object";
 /// Maximum number of objects per media item.
 pub(crate) const MAX_OBJECTS: usize = 4_096;
 pub(super) const TOO_MANY_OBJECTS: &str = "only the first 4,096 objects of a picture are kept";
@@ -154,10 +156,7 @@ impl MediaDescription {
         bounding_box: BoundingBox,
         annotation: Annotation,
     ) -> Result<(), &'static str> {
-        let (annotation, end) = match annotation.check() {
-            Ok(annotation) => (annotation, Ok(())),
-            Err(why) => (Annotation::default(), Err(why)),
-        };
+        let (annotation, end) = annotation.checked();
         if self.objects.len() >= MAX_OBJECTS {
             return Err(TOO_MANY_OBJECTS);
         }

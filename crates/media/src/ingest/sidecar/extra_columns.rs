@@ -267,6 +267,12 @@ pub(crate) fn name_file_column(names: &mut [String]) -> Option<usize> {
     Some(at)
 }
 
+/// Returns the column with the best name for a label.
+pub(crate) fn label_column<'a>(names: &[&'a str]) -> Option<&'a str> {
+    let find = |alias| names.iter().find(|name| normalized(name) == alias).copied();
+    ["label", "labels"].into_iter().chain(LABEL_ALIASES).find_map(find)
+}
+
 /// Renames the column with the best name for a label to `label`, if there are no labels.
 pub(crate) fn name_label_column(names: &mut [String]) {
     if names.iter().any(|name| name == "label" || name == "labels") {

@@ -20,6 +20,7 @@ use super::{
 use crate::ingest::{
     FolderScan, OriginalFiles, file_names::printable_path, is_parquet, read_first_bytes,
 };
+use encoding_rs::WINDOWS_1252;
 use percent_encoding::percent_decode_str;
 use tessera_model::{FileKind, PictureName, keep_best, search_form};
 use tessera_picture::media_kind;
@@ -366,6 +367,12 @@ impl<'a> FileIndex<'a> {
                 candidates = self.ending_like(&path.with_extension(other), &name);
             }
         }
+        let stem = path.with_extension("");
+        if candidates.is_empty() && kind_of(&path).is_media() {
+            candidates = self.ending_like(&stem, &name);
+            candidates.retain(|file| self.is_media(file));
+            wanted = &stem;
+        }
         let found = (!candidates.is_empty()).then(|| only_one(candidates, &name))?;
         Some(found.map(|file| (file, fit_of(file, wanted))))
     }
@@ -414,7 +421,7 @@ impl<'a> FileIndex<'a> {
     /// Returns the media files that are called like a name without an extension.
     fn with_media_extension(&self, name: &PictureName<'_>) -> Vec<&'a Path> {
         let Some(file_name) = name.path.file_name() else { return Vec::new() };
-        let start = search_form(&file_name.to_string_lossy()) + ".";
+        let start = name_form(&file_name.to_string_lossy()) + ".";
         // A number after a dot is a part of the name.
         let is_number = |end: &OsStr| end.as_encoded_bytes().iter().all(u8::is_ascii_digit);
         let is_like = |file: &&Path| {
@@ -474,10 +481,15 @@ pub(crate) struct StatedName<'n> {
 fn reversed(path: &Path, parts: usize) -> String {
     let mut key = String::new();
     for part in path.iter().rev().take(parts) {
-        key += &search_form(&part.to_string_lossy());
+        key += &name_form(&part.to_string_lossy());
         key.push('/');
     }
     key
+}
+
+/// Returns the form in which parts of paths are compared. macOS writes narrow blanks into the names of screenshots.
+fn name_form(part: &str) -> String {
+    search_form(&part.replace(['\u{a0}', '\u{202f}'], " "))
 }
 
 /// Whether a file has this very path, with or without its extension.
@@ -491,8 +503,8 @@ fn matching_parts(file: &Path, name: &Path) -> usize {
         let [part, wanted] = [part, wanted].map(|it| it.to_string_lossy());
         let decoded = || percent_decode_str(&part).decode_utf8_lossy();
         part == wanted
-            || search_form(&part) == search_form(&wanted)
-            || (part.contains('%') && search_form(&decoded()) == search_form(&wanted))
+            || name_form(&part) == name_form(&wanted)
+            || (part.contains('%') && name_form(&decoded()) == name_form(&wanted))
     };
     file.iter().rev().zip(name.iter().rev()).take_while(is_same).count()
 }
@@ -526,19 +538,29 @@ fn spellings(name: &str) -> Vec<Cow<'_, str>> {
     // A URL may have a query after the path, and a table that was written on Windows contains backslashes.
     let address = name.contains("://").then(|| name.split(['?', '#']).next().unwrap_or(name));
     let local = query.or(address).unwrap_or(name).replace('\\', "/");
-    let decode = |text: &str| percent_decode_str(text).decode_utf8().ok().map(Cow::into_owned);
+    let decode = |text: &str| {
+        let bytes = percent_decode_str(text);
+        let utf_8 = bytes.clone().decode_utf8().ok().map(Cow::into_owned);
+        // Old programs encode the bytes of a name in a Western encoding.
+        utf_8.or_else(|| text.is_ascii().then(|| western_text(&bytes.collect::<Vec<_>>())))
+    };
     let decoded = decode(&local);
     // Some programs encode a name twice, or write blanks as in forms.
     let twice = decoded.as_deref().and_then(decode);
     let of_form = decode(&local.replace('+', " "));
     let uploaded = decoded.as_deref().and_then(without_upload_hash);
-    let others = [Some(name.to_owned()), Some(local), decoded, twice, of_form, uploaded];
+    let of_xml = local.contains("&amp;").then(|| local.replace("&amp;", "&"));
+    let others = [Some(name.to_owned()), Some(local), decoded, twice, of_form, uploaded, of_xml];
     for other in others.into_iter().flatten() {
         if spellings.iter().all(|known| **known != other) {
             spellings.push(other.into());
         }
     }
     spellings
+}
+
+fn western_text(bytes: &[u8]) -> String {
+    WINDOWS_1252.decode_without_bom_handling(bytes).0.into_owned()
 }
 
 /// Removes the eight hexadecimal digits that Label Studio puts in front of the name of an uploaded file:

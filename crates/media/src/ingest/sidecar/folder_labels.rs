@@ -52,6 +52,12 @@ fn is_camera_folder(folder: &Path, name: &str) -> bool {
     is_in_camera && (is_numbered || name.eq_ignore_ascii_case("camera"))
 }
 
+/// Whether a folder is a revision of a repository in the cache of a model hub: `snapshots/9f3c…`, with 40 digits.
+fn is_revision(folder: &Path, name: &str) -> bool {
+    let is_of_cache = folder.parent().is_some_and(|parent| parent.ends_with("snapshots"));
+    is_of_cache && name.len() == 40 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
 struct Folders<'a> {
     /// The names of the folders in each folder.
     names: HashMap<&'a Path, BTreeSet<&'a OsStr>>,
@@ -83,7 +89,7 @@ impl<'a> Folders<'a> {
 
     fn label_of<'p>(&self, folder: &'p Path) -> Option<&'p str> {
         let name = folder.file_name()?.to_str()?;
-        if is_camera_folder(folder, name) {
+        if is_camera_folder(folder, name) || is_revision(folder, name) {
             None
         } else if is_number(name) {
             self.is_class_number(folder, name).then_some(name)

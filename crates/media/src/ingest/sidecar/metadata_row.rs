@@ -5,12 +5,15 @@
 use std::{collections::BTreeMap, ptr};
 
 use serde::{Deserialize, de::value::MapDeserializer};
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 
 use super::prelude::*;
 use super::{
-    description::{LabeledBox, MAX_OBJECTS},
-    extra_columns::{CAPTION_ALIASES, FILE_NAME, USER_RATING, file_alias, known_name, push_json},
+    box_columns::{BoxColumns, parse_box},
+    description::{LabeledBox, MAX_OBJECTS, UNNAMED},
+    extra_columns::{
+        CAPTION_ALIASES, FILE_NAME, USER_RATING, file_alias, known_name, label_column, push_json,
+    },
 };
 
 /// A row of JSON values, by the names of their columns.
@@ -44,16 +47,31 @@ impl<'a> SidecarRow<'a> {
 }
 
 impl SidecarRow<'_> {
-    /// Whether the row has a caption, labels, tags or objects.
+    /// Whether the row has a caption, labels, tags, objects or a box.
     pub fn describes(&self) -> bool {
         let columns = ["label", "labels", "tags", "user_tags", "objects"];
-        self.caption().is_some() || columns.iter().any(|name| self.get(name).is_some())
+        self.caption().is_some()
+            || columns.iter().any(|name| self.get(name).is_some())
+            || self.box_columns().is_some()
     }
 
     /// Returns the text or texts that describe the media, in the column with the best name.
     fn caption(&self) -> Option<&RawValue> {
         let mut names = ["caption", "text"].into_iter().chain(CAPTION_ALIASES);
         names.find_map(|name| self.get(name))
+    }
+
+    /// Returns the columns that have a value, in the order of the row.
+    fn names(&self) -> Vec<&str> {
+        let present = self.0.iter().filter(|(_, value)| value.get() != "null");
+        let mut columns: Vec<_> = present.collect();
+        columns.sort_by_key(|(_, value)| value.get().as_ptr());
+        columns.into_iter().map(|(name, _)| name.as_str()).collect()
+    }
+
+    fn box_columns(&self) -> Option<BoxColumns<'_>> {
+        let names = self.names();
+        BoxColumns::of_row(&names, label_column(&names).is_some())
     }
 
     /// Whether the row is of an export.
@@ -98,13 +116,15 @@ pub(crate) fn describe_row(
     {
         diagnostics.report("its caption is not a string");
     }
+    let box_columns = read_boxes(row, &mut description, diagnostics);
+    let get = |name: &str| row.get(name).filter(|_| !box_columns.contains(&name));
     let mut add_names = |names: &mut Vec<String>, list: Option<&RawValue>, why| {
         if list.is_some_and(|list| collect_names(list.get(), names).is_none()) {
             diagnostics.report(why);
         }
     };
-    add_names(&mut description.labels, row.get("label"), "its label is not a text");
-    add_names(&mut description.labels, row.get("labels"), "its labels are not a list of strings");
+    add_names(&mut description.labels, get("label"), "its label is not a text");
+    add_names(&mut description.labels, get("labels"), "its labels are not a list of strings");
     add_names(&mut description.tags, row.get("tags"), "its tags are not a list of strings");
     add_names(&mut description.tags, row.get("user_tags"), "its tags are not a list of strings");
     if let Some(value) = row.get("objects") {
@@ -120,12 +140,52 @@ pub(crate) fn describe_row(
     let captions = row.caption().filter(|value| value.get().starts_with('['));
     for (name, value) in &row.0 {
         // A list of captions is not a value of a column of the user's own.
-        if captions.is_some_and(|captions| ptr::eq(captions, *value)) {
+        if captions.is_some_and(|captions| ptr::eq(captions, *value))
+            || box_columns.contains(&name.as_str())
+        {
             continue;
         }
         push_json(&mut description.extra_columns, name, value, is_export, &mut diagnostics.refused);
     }
     description
+}
+
+/// Reads the columns of a box, or of lists of boxes and names, in a row without objects. Returns the columns that are
+/// read.
+fn read_boxes<'r>(
+    row: &'r SidecarRow<'_>,
+    description: &mut MediaDescription,
+    diagnostics: &mut SidecarDiagnostics,
+) -> Vec<&'r str> {
+    let label = label_column(&row.names());
+    let boxes = row.box_columns();
+    // The boxes of an export are its objects.
+    let has_objects = row.is_export() || row.get("objects").is_some();
+    let Some(boxes) = boxes.filter(|_| !has_objects) else { return Vec::new() };
+    let list = boxes.list().and_then(|name| elements(row.get(name)?));
+    let mut columns = boxes.names.clone();
+    let is_list = |value: &RawValue| value.get().starts_with(['[', '{']);
+    if let Some((list, count)) = list
+        && list.iter().all(|value| is_list(value))
+    {
+        if count > 0 {
+            let read = read_columns(&row.0, BoxUnit::Pixels, description, diagnostics);
+            diagnostics.check(read.ok_or(WRONG_OBJECTS));
+            let [width, height] = row.size();
+            description.stated_size = StatedSize::new(width, height);
+        }
+        let mut names = OBJECT_NAME_COLUMNS.into_iter();
+        columns.extend(names.find(|name| row.get(name).is_some_and(is_list)));
+        return columns;
+    }
+    let mut labels = Vec::new();
+    let is_label = label.and_then(|label| collect_names(row.get(label)?.get(), &mut labels));
+    let name = labels.first().filter(|_| is_label.is_some() && labels.len() == 1);
+    let number = |name: &str| documents::parse_number(row.get(name)?);
+    let list = |name: &str| parse_box(row.get(name)?);
+    diagnostics.check(boxes.push_box(description, name.map(String::as_str), number, list));
+    columns.extend(label);
+    columns
 }
 
 /// What the numbers of a box count.
@@ -174,7 +234,7 @@ struct ObjectRow<'a> {
 type ObjectColumns<'a> = BTreeMap<String, &'a RawValue>;
 
 /// The names of the list of names, in the order in which they are tried.
-const OBJECT_NAME_COLUMNS: [&str; 11] = [
+pub(super) const OBJECT_NAME_COLUMNS: [&str; 11] = [
     "categories",
     "category",
     "labels",
@@ -213,10 +273,10 @@ pub(crate) fn read_objects(
         report_too_many(count, diagnostics);
         parsed
     };
-    if parsed.is_none() {
-        diagnostics.report("its objects are neither a list nor lists of boxes and names");
-    }
+    diagnostics.check(parsed.ok_or(WRONG_OBJECTS));
 }
+
+const WRONG_OBJECTS: &str = "its objects are neither a list nor lists of boxes and names";
 
 fn report_too_many(count: usize, diagnostics: &mut SidecarDiagnostics) {
     if count > MAX_OBJECTS {
@@ -237,7 +297,7 @@ pub(crate) fn read_object(
     add_object(object.label, bbox, annotation, unit, description)
 }
 
-/// Reads an object of lists. The lists of annotations may be missing.
+/// Reads an object of lists. The lists of names and annotations may be missing.
 fn read_columns(
     columns: &ObjectColumns<'_>,
     unit: BoxUnit,
@@ -247,7 +307,11 @@ fn read_columns(
     let names = OBJECT_NAME_COLUMNS.iter().find_map(|name| columns.get(*name));
     let boxes = ["bbox", "bboxes", "boxes"].iter().find_map(|name| columns.get(*name));
     let (boxes, box_count) = elements(boxes?)?;
-    let (names, name_count) = elements(names?)?;
+    let unnamed = to_raw_value(UNNAMED).ok()?;
+    let (names, name_count) = match names {
+        Some(names) => elements(names)?,
+        None => (vec![&*unnamed; boxes.len()], box_count),
+    };
     let lists = Annotation::FIELDS.into_iter();
     let lists = lists.filter_map(|name| Some((name, elements(columns.get(name)?)?.0)));
     let lists: Vec<(&str, Vec<&RawValue>)> = lists.collect();
@@ -287,7 +351,7 @@ fn add_object(
     let label = label.and_then(documents::parse_name);
     let label = label.and_then(|label| normalized_name(&label));
     let label = label.ok_or("one of its objects has no name")?;
-    let sides = documents::parse_box(bbox);
+    let sides = parse_box(bbox);
     let sides = sides.ok_or("the bbox of an object is not a list of four numbers")?;
     let extent =
         unit.bounding_box(sides).ok_or("the bbox of an object is empty or outside the picture")?;

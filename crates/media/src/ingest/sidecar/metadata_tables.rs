@@ -7,12 +7,13 @@ use serde_json::{Map, Value, json};
 
 use super::prelude::*;
 use super::{
+    box_columns::BoxColumns,
     csv_table::collect_cell_names,
     extra_columns::{
         CAPTION_ALIASES, Refusal, RefusedColumns, is_exported, is_known, known_name,
         name_file_column,
     },
-    metadata_row::{SidecarRow, describe_row, read_row},
+    metadata_row::{OBJECT_NAME_COLUMNS, SidecarRow, describe_row, read_row},
     sidecar_names::METADATA_JSONL,
     sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, NOT_UTF_8},
 };
@@ -21,6 +22,7 @@ use crate::ingest::{
     parquet_images::MAX_ROWS,
     scan::{METADATA_PARQUET, is_parquet, row_of},
 };
+use tessera_model::FileKind;
 use tessera_parquet::{Columns, ParquetFile, Source};
 
 pub(crate) fn read_jsonl(reader: &mut SidecarReader<'_>) {
@@ -132,9 +134,17 @@ pub(crate) fn read_columns(
     let is_known = |name: &str| {
         name != "image" && (is_known(&known_name(name)) || CAPTION_ALIASES.contains(&name))
     };
-    let is_read =
-        |name: &String| is_known(name) || scalars.contains(name) || typed.contains(&name.as_str());
-    let (columns, others): (Vec<_>, Vec<_>) = parquet.column_names().into_iter().partition(is_read);
+    let names = parquet.column_names();
+    let boxes = box_list(names.iter());
+    let is_of_boxes =
+        |name: &str| boxes.is_some_and(|list| list == name || OBJECT_NAME_COLUMNS.contains(&name));
+    let is_read = |name: &String| {
+        is_known(name)
+            || scalars.contains(name)
+            || typed.contains(&name.as_str())
+            || is_of_boxes(name)
+    };
+    let (columns, others): (Vec<_>, Vec<_>) = names.iter().cloned().partition(is_read);
     let is_export = columns.iter().any(|name| name == "media_id");
     let is_silent = |name: &str| image == Some(name) || (is_export && is_exported(name));
     for name in others.iter().filter(|name| !is_silent(name)) {
@@ -142,6 +152,12 @@ pub(crate) fn read_columns(
         refused.add(name, if is_picture { Refusal::Pictures } else { Refusal::NotScalar });
     }
     columns
+}
+
+/// Returns the column with the boxes of a row as lists.
+fn box_list<'n>(names: impl Iterator<Item = &'n String>) -> Option<&'n str> {
+    let names: Vec<&str> = names.map(String::as_str).collect();
+    BoxColumns::of_row(&names, false)?.list()
 }
 
 /// Parses the lists and objects that a row contains as text. The error says which list is invalid.
@@ -211,6 +227,9 @@ fn read_image_rows(
         row += 1;
         let Some(media) = files.get(&row) else { return Ok(()) };
         diagnostics.set_position(usize::try_from(row)?);
+        if let Some(text) = text_of_sample(image.as_deref(), &value) {
+            value["caption"] = text;
+        }
         diagnostics.check(prepare(&mut value, &features));
         diagnostics.check(parse_texts(&mut value));
         let text = value.to_string();
@@ -223,6 +242,16 @@ fn read_image_rows(
         Ok(())
     });
     read.map_err(|why| format!("after row {row}: {why}"))
+}
+
+/// Returns the text beside a picture in a table that was made from a shard of `WebDataset`, whose columns are called
+/// like the extensions of its members.
+fn text_of_sample(image: Option<&str>, row: &Value) -> Option<Value> {
+    let is_of_shard =
+        image.is_some_and(|name| FileKind::from_name(&format!("a.{name}")).is_media());
+    row.get("txt")
+        .filter(|text| is_of_shard && text.is_string() && row["caption"].is_null())
+        .cloned()
 }
 
 /// Names the classes of a row, and brings its labels and objects into the columns that all tables have.
@@ -238,8 +267,11 @@ pub(super) fn prepare(row: &mut Value, features: &Features) -> Result<(), String
     }
     let is_labeled =
         columns.get("label").is_some_and(Value::is_string) || columns.contains_key("labels");
+    // The classes beside a list of boxes are those of the boxes.
+    let has_boxes = box_list(columns.keys()).is_some()
+        && OBJECT_NAME_COLUMNS.iter().any(|name| columns.contains_key(*name));
     let mut labels = Vec::new();
-    for name in features.classes().filter(|name| *name != "labels") {
+    for name in features.classes().filter(|name| *name != "labels" && !has_boxes) {
         match columns.get(name) {
             Some(name @ Value::String(_)) => labels.push(name.clone()),
             // A list that adds no labels stays, so that it is reported as a column that is not kept.

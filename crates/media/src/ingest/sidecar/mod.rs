@@ -7,6 +7,7 @@
 
 mod annotation_files;
 mod bounding_box;
+mod box_columns;
 mod class_names;
 mod coco;
 mod csv_table;

@@ -12,6 +12,7 @@ use super::{
     annotation_files::unread, class_names::ClassNames, description::normalized_caption,
     sidecar_reader::MAX_PER_IMAGE_SIDECAR_BYTES, yolo,
 };
+use tessera_model::FileKind;
 
 /// The folders, parallel to the image folder, in which YOLO and KITTI keep boxes.
 pub(crate) const LABEL_FOLDERS: [&str; 2] = ["labels", "label_2"];
@@ -69,9 +70,19 @@ fn add_caption(reader: &mut SidecarReader<'_>, media: &Path, sidecar: &Path, tex
     if is_table(text) {
         return reader.report_problem(sidecar, NOT_BOXES.to_owned());
     }
+    if is_list_of_pictures(reader, sidecar, text) {
+        return reader.report_problem(sidecar, "a list of pictures, which is not read".to_owned());
+    }
     let caption = normalized_caption(&text.replace("\r\n", "\n"));
     let description = MediaDescription { caption, ..MediaDescription::default() };
     reader.add_description(media, sidecar, description);
+}
+
+/// Whether every line names a picture or video, and one of them is in the folder, as in the `train.txt` of YOLO.
+fn is_list_of_pictures(reader: &SidecarReader<'_>, sidecar: &Path, text: &str) -> bool {
+    let names = || text.lines().map(str::trim).filter(|line| !line.is_empty());
+    names().all(|name| FileKind::from_name(name).is_media())
+        && names().any(|name| reader.files.resolve(name, sidecar).is_ok())
 }
 
 /// Reads the files that have the name of a picture in another spelling, and the files of boxes in folders of labels
@@ -224,7 +235,8 @@ pub(crate) fn read_class_files<'a>(reader: &mut SidecarReader<'a>, names: &mut C
         let label = match text.trim().parse::<u64>() {
             Ok(class) => {
                 let name = names.for_sidecar(reader, sidecar).names.get(&class).cloned();
-                name.unwrap_or_else(|| format!("class {class}"))
+                // A number without a name is a label like any other.
+                name.unwrap_or_else(|| class.to_string())
             }
             Err(_) if text.trim().is_empty() || text.trim().contains('\n') => {
                 reader.report_problem(sidecar, "it is neither a number nor a name".to_owned());

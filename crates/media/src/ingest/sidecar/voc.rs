@@ -27,17 +27,19 @@ pub(super) fn parse(root: Node<'_, '_>) -> PictureAnnotations {
         side("size", "width").or_else(|| side("imagesize", "ncols")),
         side("size", "height").or_else(|| side("imagesize", "nrows")),
     );
-    let names = ["filename", "path"].into_iter().filter_map(|tag| child_text(root, tag));
-    let file_name = names.map(str::trim).find(|name| !name.is_empty());
-    let folder = child_text(root, "folder").map(|folder| folder.trim().to_owned());
-    PictureAnnotations { file_name: file_name.map(str::to_owned), folder, description, diagnostics }
+    let text = |tag| child_text(root, tag).map(|text| text.trim().to_owned());
+    let mut names = ["filename", "path"].into_iter().filter_map(text);
+    let file_name = names.find(|name| !name.is_empty());
+    PictureAnnotations { file_name, folder: text("folder"), description, diagnostics }
 }
 
 fn add_object(
     object: Node<'_, '_>,
     description: &mut MediaDescription,
 ) -> Result<(), &'static str> {
-    let label = child_text(object, "name").and_then(normalized_name).ok_or("it has no name")?;
+    let label = child_text(object, "name")
+        .and_then(|name| normalized_name(&name))
+        .ok_or("it has no name")?;
     let outline = outline(object);
     let outlined = || BoundingBox::around(outline.as_ref().ok()?);
     let extent = match child(object, "bndbox").filter(|_| rotation(object).is_none()) {
@@ -63,7 +65,7 @@ fn bndbox_corners(bndbox: Node<'_, '_>) -> Result<[[f64; 2]; 2], &'static str> {
 /// Returns the degrees by which CVAT turns the bndbox of an object.
 fn rotation(object: Node<'_, '_>) -> Option<f64> {
     let attributes = child(object, "attributes")?.children();
-    let mut turned = attributes.filter(|it| child_text(*it, "name") == Some("rotation"));
+    let mut turned = attributes.filter(|it| child_text(*it, "name").as_deref() == Some("rotation"));
     number(turned.next()?, "value").filter(|degrees| *degrees != 0.0)
 }
 
@@ -108,8 +110,8 @@ fn child<'a, 'd>(node: Node<'a, 'd>, tag: &str) -> Option<Node<'a, 'd>> {
     node.children().find(|child| child.has_tag_name(tag))
 }
 
-fn child_text<'a>(node: Node<'a, '_>, tag: &str) -> Option<&'a str> {
-    child(node, tag)?.text()
+fn child_text(node: Node<'_, '_>, tag: &str) -> Option<String> {
+    documents::text_of(child(node, tag)?)
 }
 
 fn number(node: Node<'_, '_>, tag: &str) -> Option<f64> {
@@ -117,5 +119,5 @@ fn number(node: Node<'_, '_>, tag: &str) -> Option<f64> {
 }
 
 fn parse_text(node: Node<'_, '_>) -> Option<f64> {
-    node.text()?.trim().parse().ok()
+    documents::text_of(node)?.trim().parse().ok()
 }

@@ -48,7 +48,8 @@ fn keep_leases(worker: &WorkerContext, signal: &Arc<WakeSignal>, ended: &Receive
         }
     }
     if runs_tasks {
-        // Without this, the worker would be believed alive until its last extension expires.
+        // Without this, the worker would be believed alive until its last extension expires. Other workers take its
+        // tasks at once, even if one of them does not notice the stop while it waits for object storage.
         let _ = worker.store.write_rows(|tx| lease::remove_worker(tx, worker.holder));
     }
 }

@@ -270,7 +270,6 @@ impl<'a> MatchConditions<'a> {
         Some(match bound {
             DistanceBound::Exists => return None,
             DistanceBound::Below(bound) => format!("{distance} < {}", self.value(bound)),
-            DistanceBound::AtMost(bound) => format!("{distance} <= {}", self.value(bound)),
             DistanceBound::SimilarityFrom(bound) => {
                 format!("1 - {distance} >= {}", self.value(bound))
             }

@@ -58,7 +58,7 @@ pub async fn read(storage: &ObjectStorage, entry: &ObjectEntry) -> Result<Vec<u8
 
 /// The error of listing an address, without its common prefix.
 async fn list_error(server: &FakeS3, uri: &str) -> String {
-    let refusal = server.storage().list(uri, None, usize::MAX).await.unwrap_err();
+    let refusal = server.storage().list(uri, None, usize::MAX).await.unwrap_err().to_string();
     for secret in [SECRET, TOKEN, "X-Amz", "127.0.0.1", "c4nary"] {
         assert!(!refusal.contains(secret), "{refusal}");
     }
@@ -227,11 +227,16 @@ async fn list_errors_state_the_cause_without_secrets() {
         assert_eq!(list_error(&server, "s3://photos").await, words);
     }
     let settings = server.settings_with(&[("AWS_SECRET_ACCESS_KEY", "another")]);
-    let refusal = storage(settings).list("s3://photos", None, usize::MAX).await.unwrap_err();
+    let refusal =
+        storage(settings).list("s3://photos", None, usize::MAX).await.unwrap_err().to_string();
     assert!(refusal.ends_with("is not accepted)"), "the service checks: {refusal}");
     let role = RoleArn::parse("arn:aws:iam::123456789012:role/reader");
-    let refusal =
-        server.storage().list("s3://photos", role.as_ref(), usize::MAX).await.unwrap_err();
+    let refusal = server
+        .storage()
+        .list("s3://photos", role.as_ref(), usize::MAX)
+        .await
+        .unwrap_err()
+        .to_string();
     assert!(refusal.contains("no token service (STS)"), "{refusal}");
 }
 
@@ -265,7 +270,7 @@ async fn access_denied_without_a_key_suggests_setting_one() {
     let server = FakeS3::with_objects(&[("photos/1.jpg", b"-")]).await;
     server.fail_next([FakeFailure::S3Error(403, "AccessDenied")]);
     let storage = storage(server.public_settings());
-    let refusal = storage.list("s3://photos", None, usize::MAX).await.unwrap_err();
+    let refusal = storage.list("s3://photos", None, usize::MAX).await.unwrap_err().to_string();
     assert!(refusal.contains("AWS_ACCESS_KEY_ID"), "{refusal}");
 }
 
@@ -276,7 +281,7 @@ async fn unreachable_storage_is_reported() {
     let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let endpoint = format!("http://{gone}");
     let storage = storage(server.settings_with(&[("AWS_ENDPOINT_URL_S3", &endpoint)]));
-    let refusal = storage.list("s3://photos", None, usize::MAX).await.unwrap_err();
+    let refusal = storage.list("s3://photos", None, usize::MAX).await.unwrap_err().to_string();
     assert!(refusal.ends_with("(the storage cannot be reached)"), "{refusal}");
 }
 

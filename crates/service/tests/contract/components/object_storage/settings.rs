@@ -97,7 +97,7 @@ async fn the_role_of_the_machine_is_requested_again_once_after_a_denial() {
     let [storage, other] = [(); 2].map(|()| storage(server.settings_with(&variables)));
     let denied = async |storage: &ObjectStorage| {
         server.fail_next([FakeFailure::S3Error(403, "AccessDenied")]);
-        let denied = storage.list("s3://photos", None, 9).await.unwrap_err();
+        let denied = storage.list("s3://photos", None, 9).await.unwrap_err().to_string();
         assert!(denied.contains("access is denied"), "{denied}");
         requests.load(Ordering::SeqCst)
     };

@@ -51,7 +51,7 @@ fn invalid_entries_are_reported_and_the_others_used() {
             {"image_id": 1, "category_id": 1, "bbox": [1, 2, 3, 4]},
             {"image_id": 1, "category_id": 1, "bbox": [1, 2, 0, 4]},
             {"image_id": 1, "category_id": 2, "bbox": [1, 2, 3, 4]},
-            {"image_id": 1, "category_id": 1, "bbox": "1 2 3 4"},
+            {"image_id": 1, "category_id": 1, "bbox": "1 2 3"},
             {"image_id": 1, "category_id": 1},
             {"image_id": 1, "caption": [5]},
             {"image_id": 2, "caption": "of a missing image"},
@@ -166,6 +166,58 @@ fn segmentations_without_a_bbox_become_boxes() {
         pixels(1.0, 0.0, 2.0, 4.0),
     ];
     assert_eq!(folder.boxes("1.jpg"), expected);
+}
+
+#[test]
+fn a_malformed_polygon_and_a_mask_of_another_size_are_left_out() {
+    let square = "[10, 20, 110, 20, 110, 100, 10, 100]";
+    let wrong_polygon = "annotation 1: one of its polygons is not a list of at least three points";
+    let wrong_mask = "annotation 1: its mask has another size than its image";
+    for (segmentation, objects, outlines, why) in [
+        (format!("[{square}, [300, 230]]"), 1, 1, Some(wrong_polygon)),
+        ("[[[10, 20], [110, 20], [110, 100], [10, 100]]]".to_owned(), 1, 1, None),
+        ("[[10, 20], [110, 20], [110, 100], [10, 100]]".to_owned(), 1, 1, None),
+        ("[[10, 20, 110, 100]]".to_owned(), 1, 0, Some(wrong_polygon)),
+        (r#"{"size": [120, 160], "counts": [610, 40, 18550]}"#.to_owned(), 0, 0, Some(wrong_mask)),
+        (r#"{"size": [320, 240], "counts": [610, 40, 76150]}"#.to_owned(), 0, 0, Some(wrong_mask)),
+    ] {
+        let folder = TestFolder::with_media(&["1.jpg"]);
+        let file = format!(
+            r#"{{"images": [{{"id": 1, "filename": "1.jpg", "width": 320, "height": 240}}],
+                "categories": [{{"id": 1, "name": "bolt"}}], "annotations": [{{"image_id": 1,
+                "category_id": 1, "bbox": [], "segmentation": {segmentation}}}]}}"#
+        );
+        folder.write("x.json", file);
+        let read = folder.read_sidecars();
+        assert_eq!(read.problems.into_values().next().as_deref(), why, "{segmentation}");
+        let found = &read.descriptions[Path::new("1.jpg")].objects;
+        assert_eq!(found.len(), objects, "{segmentation}");
+        for object in found {
+            assert_eq!(object.bounding_box, pixels(10.0, 20.0, 100.0, 80.0), "{segmentation}");
+            let square: Vec<f64> = serde_json::from_str(square).unwrap();
+            assert_eq!(object.annotation.polygons, vec![square; outlines], "{segmentation}");
+        }
+    }
+}
+
+#[test]
+fn objects_of_unknown_categories_are_called_by_their_number() {
+    let unknown = "annotation 1: its category_id is not in categories";
+    for (categories, category, bbox, label) in [
+        ("[]", r#""category_id": 3,"#, "[1, 2, 3, 4]", "class 3"),
+        (r#"["bolt"]"#, r#""category_id": "7","#, "\"[1, 2, 3, 4]\"", "class 7"),
+        (r#"[{"name": "bolt"}]"#, "", r#"{"x": 1, "y": 2, "width": 3, "height": 4}"#, "object"),
+    ] {
+        let folder = TestFolder::with_media(&["1.jpg"]);
+        let file = format!(
+            r#"{{"images": [{{"id": 1, "file_name": "1.jpg"}}], "categories": {categories},
+                "annotations": [{{"image_id": 1, {category} "bbox": {bbox}}}]}}"#
+        );
+        folder.write("x.json", file);
+        assert_eq!(folder.descriptions(), [describe("1.jpg", "", "", "", label)]);
+        assert_eq!(folder.boxes("1.jpg"), [pixels(1.0, 2.0, 3.0, 4.0)]);
+        assert!(folder.problem_of("x.json").ends_with(unknown), "{categories}");
+    }
 }
 
 #[test]
@@ -375,8 +427,7 @@ fn objects_beyond_the_limit_are_counted() {
 /// Writes a COCO file above the size up to which other JSON is read. Returns the number of annotations.
 fn write_large(folder: &TestFolder, path: &str, tail: &str) -> usize {
     let note = "x".repeat(64 << 10);
-    let annotation =
-        format!(r#"{{"image_id":7,"category_id":8,"bbox":[1,2,3,4],"note":"{note}"}},"#);
+    let annotation = format!(r#"{{"image_id":7,"category_id":8,"note":"{note}"}},"#);
     let count = (64 << 20) / annotation.len() + 1;
     let head = r#"{"images": [{"id": 7, "file_name": "1.jpg"}],
         "annotations": ["#;
@@ -478,6 +529,7 @@ fn run_lengths_may_have_decimal_points() {
         let description = folder.read_sidecars().descriptions.remove(Path::new("1.jpg"));
         description.map_or(0, |description| description.objects.len())
     };
+    assert_eq!(mask("\"b'42102'\""), 1);
     assert_eq!(mask("[4.0, 2.0, 1.0, 2.0, 3.0]"), 1);
     let runs = folder.annotations("1.jpg").remove(0).mask.unwrap();
     assert_eq!(runs, Mask::from_runs([3, 4], &[4, 2, 1, 2, 3]));

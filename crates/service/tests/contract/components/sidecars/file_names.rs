@@ -33,6 +33,10 @@ fn file_names_are_resolved_by_folder_root_namesake_or_uniqueness() {
         ("3.jpg", "annotations/val.json", Ok("images/val/3.jpg")),
         ("3.jpg", "all.json", Err(several)),
         ("4", "metadata.csv", Ok("x/4")),
+        ("caf%E9.jpg", "metadata.csv", Ok("x/caf\u{e9}.jpg")),
+        ("a&amp;b.jpg", "metadata.csv", Ok("x/a&b.jpg")),
+        ("3.00 PM.jpg", "metadata.csv", Ok("x/3.00\u{202f}PM.jpg")),
+        ("3.00\u{a0}pm.jpg", "metadata.csv", Ok("x/3.00\u{202f}PM.jpg")),
         ("y.jpg", "metadata.csv", none),
         ("9.jpg", "metadata.csv", none),
         ("", "all.json", none),
@@ -52,6 +56,9 @@ fn file_names_are_resolved_by_folder_root_namesake_or_uniqueness() {
             "notes.txt",
             "x/4",
             "x/y.jpg/5.jpg",
+            "x/caf\u{e9}.jpg",
+            "x/a&b.jpg",
+            "x/3.00\u{202f}PM.jpg",
         ]);
         write_row(&folder, sidecar, name);
         let sidecars = folder.read_sidecars();
@@ -73,6 +80,25 @@ fn resolved(media: &[&str], sidecar: &str, name: &str) -> Result<String, String>
     let media = sidecars.descriptions.iter().find(|(_, d)| d.caption.is_some());
     let found = media.map(|(path, _)| path.to_str().unwrap().to_owned());
     found.ok_or_else(|| sidecars.problems[Path::new(sidecar)].clone())
+}
+
+#[test]
+fn a_picture_may_lack_the_extension_in_its_name() {
+    let folder = TestFolder::with_media(&["val/b.png"]);
+    for path in ["images/a", "images/b", "train/c", "val/c"] {
+        folder.write(path, b"\xff\xd8\xff\xe0\0\x10JFIF\0");
+    }
+    folder.write("notes", "no picture");
+    let rows = "a.jpg,x\nb.png,y\nc.jpg,z\nnotes.jpg,n\n";
+    folder.write("metadata.csv", format!("file_name,caption\n{rows}"));
+    let expected = [("images/a", "x"), ("val/b.png", "y")]
+        .map(|(path, text)| describe(path, text, "", "", ""));
+    let described: Vec<_> =
+        folder.descriptions().into_iter().filter(|it| !it.contains("caption ()")).collect();
+    assert_eq!(described, expected);
+    let why = "line 4: its file_name matches several files in the folder, such as train/c and val/c; \
+         line 5: its file_name is not in the folder";
+    assert_eq!(folder.problem_of("metadata.csv"), why);
 }
 
 #[test]
@@ -335,6 +361,13 @@ fn folders_of_classes_are_numbers_or_contain_a_folder_of_pictures() {
         (["train/n01443537/images/1.jpg", "val/images/2.jpg"], ["n01443537", ""]),
         (["train/3/images/1.jpg", "train/4/images/2.jpg"], ["3", "4"]),
         (["2023/1.jpg", "2024/2.jpg"], ["", ""]),
+        (
+            [
+                "snapshots/9f3c0de19f3c0de19f3c0de19f3c0de19f3c0de1/1.jpg",
+                "snapshots/9f3c0de19f3c0de19f3c0de19f3c0de19f3c0de1/cat/2.jpg",
+            ],
+            ["", "cat"],
+        ),
         (["trip/2024/05/1.jpg", "trip/2024/06/2.jpg"], ["", ""]),
         (["00000/1.jpg", "00001/2.jpg"], ["", ""]),
         (["cars/images/1.jpg", "cars/labels/2.jpg"], ["", ""]),

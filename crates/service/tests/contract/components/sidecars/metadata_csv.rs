@@ -54,10 +54,35 @@ fn a_box_has_two_corners_or_a_corner_and_sides() {
         ("file,label,bbox_x,bbox_y,bbox_width,bbox_height", "a,1,2,3,4", "", "a"),
         ("file,label,xmin,xmax,ymin,ymax", "a,1,4,2,6", "", "a"),
         ("file,width,height,label,x,y", "64,48,cat,5,6", "cat", ""),
+        ("file,x1,y1,x2,y2,class", "1,2,4,6,a", "", "a"),
+        ("file,label,x0,y0,x1,y1", "a,1,2,4,6", "", "a"),
+        ("file,width,height,x_min,y_min,x_max,y_max,class_name", "64,48,1,2,4,6,a", "", "a"),
+        ("file,label,XMin,YMin,XMax,YMax", "a,1,2,4,6", "", "a"),
+        ("file,label,minx,miny,maxx,maxy", "a,1,2,4,6", "", "a"),
+        ("file,label,left,top,right,bottom", "a,4,6,1,2", "", "a"),
+        ("file,label,xtl,ytl,xbr,ybr", "a,1,2,4,6", "", "a"),
+        ("file,label,bbox_x1,bbox_y1,bbox_x2,bbox_y2", "a,1,2,4,6", "", "a"),
+        ("file,label,bbox_xmin,bbox_ymin,bbox_xmax,bbox_ymax", "a,1,2,4,6", "", "a"),
+        ("file,label,bbox_x,bbox_y,bbox_w,bbox_h", "a,1,2,3,4", "", "a"),
+        ("file,label,x,y,w,h", "a,1,2,3,4", "", "a"),
+        ("file,label,left,top,width,height", "a,1,2,3,4", "", "a"),
+        ("file,label,xmin,ymin,width,height", "a,1,2,3,4", "", "a"),
+        ("file,label,x_center,y_center,w,h", "a,2.5,4,3,4", "", "a"),
+        ("file,label,x1,y1,x2,y2,x3,y3,x4,y4", "a,1,2,4,2,4,6,1,6", "", "a"),
+        ("file,label,bbox", "a,\"[1, 2, 3, 4]\"", "", "a"),
+        ("file,bounding box,label", "[1 2 3 4],a", "", "a"),
+        ("file,label,x,y", "cat,5,6", "cat", ""),
+        ("file,label,width,height,left", "cat,5,6,7", "cat", ""),
+        ("file,label,x1,y1,x2,y2,x3,y3", "cat,1,2,4,2,4,6", "cat", ""),
+        ("file,caption,x1,y1,x2,y2", ",1,2,4,6", "", ""),
     ] {
         let folder = TestFolder::with_media(&["1.jpg"]);
         folder.write("table.csv", format!("{header}\n1.jpg,{row}\n"));
-        assert_eq!(folder.descriptions(), [describe("1.jpg", "", labels, "", objects)], "{header}");
+        let described = folder.descriptions();
+        assert_eq!(described, [describe("1.jpg", "", labels, "", objects)], "{header}");
+        let described = folder.read_sidecars().descriptions.into_values();
+        let has_columns = described.flat_map(|it| it.extra_columns).next().is_some();
+        assert_eq!(has_columns, objects.is_empty(), "{header}");
         if !objects.is_empty() {
             assert_eq!(folder.boxes("1.jpg")[0], pixels(1.0, 2.0, 3.0, 4.0), "{header}");
         }
@@ -144,7 +169,9 @@ fn a_column_of_texts_keeps_the_spelling_of_its_cells() {
 #[test]
 fn a_box_without_all_its_numbers_is_reported() {
     let folder = TestFolder::with_media(&["1.jpg", "2.jpg", "3.jpg"]);
-    for sides in ["xmin,ymin,xmax,ymax", "x,y,width,height"] {
+    for sides in
+        ["xmin,ymin,xmax,ymax", "x,y,width,height", "x1,y1,x2,y2", "bbox_x,bbox_y,bbox_w,bbox_h"]
+    {
         let rows = "1.jpg,cat,1,2,3,4\n2.jpg,cat,1,2,3,\n3.jpg,cat,,,,nan\n";
         folder.write("metadata.csv", format!("file_name,label,{sides}\n{rows}"));
         let expected = [describe("1.jpg", "", "", "", "cat"), describe("3.jpg", "", "cat", "", "")];
@@ -216,6 +243,38 @@ fn lists_of_python_and_other_encodings() {
     let table = [&b"file_name,caption\n1.jpg,"[..], b"\xEA\xEB\xFE\xF7\n"].concat();
     folder.write("metadata.csv", table);
     assert_eq!(folder.problem_of("metadata.csv"), "line 2: it is not UTF-8; save it as UTF-8");
+}
+
+#[test]
+fn blanks_before_quotes_are_ignored() {
+    for (table, caption) in [
+        ("\"file_name\", \"caption\"\n\"1.jpg\", \"a boat, far\"\n", "a boat, far"),
+        ("file_name; caption\n1.jpg;   \"a; \"\"b\"\"\"\n", "a; \"b\""),
+        (" \"file_name\"| \"caption\"\r\n 1.jpg | \"a\nb\" \r\n", "a\nb"),
+        ("file_name,caption\n1.jpg,the \"big\" \"boat\"\n", "the \"big\" \"boat\""),
+    ] {
+        let folder = TestFolder::with_media(&["1.jpg"]);
+        folder.write("metadata.csv", table);
+        assert_eq!(folder.descriptions(), [describe("1.jpg", caption, "", "", "")], "{table}");
+        assert!(folder.read_sidecars().problems.is_empty(), "{table}");
+    }
+}
+
+#[test]
+fn a_class_applies_if_its_cell_says_yes() {
+    for (cells, labels, why) in [
+        ("True,False,", "a", None),
+        ("yes,No,nan", "a", None),
+        ("x,,X", "a c", None),
+        ("0.0,1.0,0", "b", None),
+        ("0.3,1,-1", "b", Some("line 2: a cell of a class is neither 0 nor 1")),
+    ] {
+        let folder = TestFolder::with_media(&["1.jpg"]);
+        folder.write("_classes.csv", format!("filename,a,b,c\n1.jpg,{cells}\n"));
+        assert_eq!(folder.descriptions(), [describe("1.jpg", "", labels, "", "")], "{cells}");
+        let problem = folder.read_sidecars().problems.into_values().next();
+        assert_eq!(problem.as_deref(), why, "{cells}");
+    }
 }
 
 #[test]

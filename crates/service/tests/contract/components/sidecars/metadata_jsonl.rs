@@ -1,6 +1,6 @@
 //! `metadata.jsonl` sidecars.
 
-use super::{TestFolder, describe};
+use super::{TestFolder, describe, pixels};
 
 const ROWS: &str = concat!(
     "\u{feff}{\"file_name\": \"a/1.jpg\", \"caption\": \" A red boat. \", \"labels\": [\"boat\", \"\", \"sea\"]}\r\n",
@@ -135,6 +135,35 @@ fn the_first_problem_is_shown_and_the_others_are_counted() {
 }
 
 #[test]
+fn a_row_has_the_columns_of_boxes_of_other_tables() {
+    for (columns, labels, objects) in [
+        (r#""xmin": 1, "ymin": 2, "xmax": 4, "ymax": 6, "label": "a""#, "", "a"),
+        (r#""label": ["a"], "x1": "1", "y1": 2, "x2": 4, "y2": 6, "x3": null"#, "", "a"),
+        (r#""class": 3, "x": 1, "y": 2, "width": 3, "height": 4"#, "", "3"),
+        (r#""bbox": [1, 2, 3, 4], "category": "a""#, "", "a"),
+        (r#""bbox": {"x": 1, "y": 2, "w": 3, "h": 4}, "label": "a""#, "", "a"),
+        (r#""bbox": [[1, 2, 3, 4], [5, 6, 7, 8]], "category": ["a", "b"]"#, "", "a b"),
+        (r#""bbox": [[1, 2, 3, 4]]"#, "", "object"),
+        (r#""bbox": [], "label": "a""#, "a", ""),
+        (r#""x": 1, "width": 3, "height": 4, "y": 2, "label": "a""#, "a", ""),
+        (r#""xmin": null, "ymin": null, "xmax": null, "ymax": null, "label": "a""#, "a", ""),
+    ] {
+        let folder = TestFolder::with_media(&["1.jpg"]);
+        folder.write("metadata.jsonl", format!(r#"{{"file_name": "1.jpg", {columns}}}"#));
+        let described = folder.descriptions();
+        assert_eq!(described, [describe("1.jpg", "", labels, "", objects)], "{columns}");
+        if !objects.is_empty() {
+            assert_eq!(folder.boxes("1.jpg")[0], pixels(1.0, 2.0, 3.0, 4.0), "{columns}");
+        }
+        assert!(folder.read_sidecars().problems.is_empty(), "{columns}");
+    }
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    folder.write("metadata.jsonl", r#"{"file_name": "1.jpg", "bbox": [1, 2], "label": "a"}"#);
+    let why = "line 1: its box is empty, outside the picture, or not in numbers";
+    assert_eq!(folder.problem_of("metadata.jsonl"), why);
+}
+
+#[test]
 fn numbers_are_labels() {
     let folder = TestFolder::with_media(&["1.jpg", "2.jpg", "3.jpg"]);
     let rows = [
@@ -155,6 +184,7 @@ fn a_single_value_is_a_list_and_a_number_is_a_text() {
         (r#""caption": 1984"#, "1984", "", "", ""),
         (r#""caption": ["in", 1984]"#, "in 1984", "", "", ""),
         (r#""label": ["x", 2]"#, "", "x 2", "", ""),
+        (r#""labels": [true, false]"#, "", "true false", "", ""),
         (r#""labels": "p""#, "", "p", "", ""),
         (r#""tags": 5"#, "", "", "5", ""),
         (r#""user_tags": "t""#, "", "", "t", ""),

@@ -13,6 +13,9 @@ const FAULTY: &[u8] = include_bytes!("files/faulty.parquet");
 /// Two rows with the types of `datasets`: `label` and the list `genres` are numbers of classes, `litter` is a list of
 /// boxes and classes, and `embedding` is a list of numbers.
 const CLASSES: &[u8] = include_bytes!("files/classes.parquet");
+/// Two rows with the types of `datasets`: `bbox` is a list of boxes, and `category` the numbers of their classes. The
+/// second row has no box.
+const BOXES: &[u8] = include_bytes!("files/boxes.parquet");
 /// A row with a decimal, a number of 16 bits, a whole number above 2^63, and 16 bytes.
 const NUMBERS: &[u8] = include_bytes!("files/numbers.parquet");
 /// Its only column is `note`.
@@ -116,4 +119,13 @@ fn the_types_of_columns_name_classes_and_objects() {
     assert_eq!(folder.descriptions(), expected);
     let why = "columns not kept: embedding, genres (a value is a list, an object or binary data)";
     assert_eq!(folder.problem_of("metadata.parquet"), why);
+}
+
+#[test]
+fn boxes_may_be_in_columns_of_their_own() {
+    let folder = TestFolder::with_media(&["1.jpg", "2.jpg"]);
+    folder.write("metadata.parquet", BOXES);
+    assert_eq!(folder.descriptions(), [describe("1.jpg", "", "", "", "nut bolt")]);
+    assert_eq!(folder.boxes("1.jpg"), [pixels(1.0, 2.0, 3.0, 4.0), pixels(5.0, 6.0, 7.0, 8.0)]);
+    assert!(folder.read_sidecars().problems.is_empty());
 }

@@ -64,7 +64,12 @@ fn both_forms_are_parsed_and_invalid_objects_reported() {
             &["a 0.01 0.01 0.02 0.01"],
             "its objects have different numbers of boxes, names or annotations",
         ),
-        (r#"{"bbox": [[1, 1, 2, 2]]}"#, &[], NO_OBJECTS),
+        (r#"{"bbox": [[1, 1, 2, 2]]}"#, &["object 0.01 0.01 0.02 0.01"], ""),
+        (
+            r#"[{"label": "a", "bbox": {"x": 0, "y": 0, "w": 0.5, "h": 0.5}}]"#,
+            &["a 0.00 0.00 0.50 0.50"],
+            "",
+        ),
         (r#""boat""#, &[], NO_OBJECTS),
         (r#"[{"label": "a""#, &[], NO_OBJECTS),
     ] {

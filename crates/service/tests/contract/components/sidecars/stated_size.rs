@@ -166,6 +166,30 @@ fn masks_are_turned_like_their_picture() {
 }
 
 #[test]
+fn a_mask_of_another_size_than_its_picture_is_left_out() {
+    for (size, why) in [
+        ([240, 320], None),
+        (
+            [320, 240],
+            Some(
+                "a.jpg: the picture has 320x240 pixels, but masks are for 240x320, so these masks are left out",
+            ),
+        ),
+    ] {
+        let folder = TestFolder::with_media(&[]);
+        folder.write("a.jpg", jpeg(1, (320, 240)));
+        let mut file: serde_json::Value = serde_json::from_str(&coco((320, 240))).unwrap();
+        file["annotations"][0]["segmentation"] = json!({"size": size, "counts": [610, 40, 76150]});
+        folder.write("x.json", file.to_string());
+        let data = place(&folder, (320, 240));
+        assert_eq!(boxes(&data, (320, 240)), [[20, 40, 200, 160]]);
+        let mask = &data.descriptions[Path::new("a.jpg")].objects[0].annotation.mask;
+        assert_eq!(mask.is_some(), why.is_none());
+        assert_eq!(data.problems.get(Path::new("x.json")).map(String::as_str), why);
+    }
+}
+
+#[test]
 fn one_turned_picture_shows_that_the_boxes_of_its_file_are_of_stored_pictures() {
     for (orientation, expected) in [
         (1, [20, 40, 200, 160]),

@@ -7,6 +7,7 @@ fn a_text_file_is_a_caption_unless_it_contains_boxes() {
     let media = ["1.jpg", "2.JPG", "3.png", "4.jpg", "5.jpg", "6.jpg", "7.jpg", "8.jpg", "9.jpg"];
     let folder = TestFolder::with_media(&media);
     folder.write("10.jpg", "");
+    folder.write("train.jpg", "");
     for (path, text) in [
         ("1.txt", "\u{feff}A red boat,\r\nfar away.\r\n"),
         ("2.txt", "\n0 0.5 0.5 0.2 0.2\r\n\r\n1 0.5 0.5 0.2 0.2 0.99\n2 0 0 1 0 1 1\n"),
@@ -15,6 +16,7 @@ fn a_text_file_is_a_caption_unless_it_contains_boxes() {
         ("8.txt", "bolt 0.5 0.5 0.2 0.2"),
         ("9.txt", "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"),
         ("10.caption", "a hill"),
+        ("train.txt", "./1.jpg\n5.jpg\nimages/elsewhere.jpg\n"),
         ("4.txt", " \n"),
         ("5.txt", "1984"),
         ("readme.txt", "of no picture"),
@@ -36,7 +38,8 @@ fn a_text_file_is_a_caption_unless_it_contains_boxes() {
     }
     let pointer = "a Git LFS pointer instead of the file; run: git lfs pull";
     assert_eq!(folder.problem_of("9.txt"), pointer);
-    assert_eq!(folder.read_sidecars().sidecars.len(), 10);
+    assert_eq!(folder.problem_of("train.txt"), "a list of pictures, which is not read");
+    assert_eq!(folder.read_sidecars().sidecars.len(), 11);
 }
 
 #[test]

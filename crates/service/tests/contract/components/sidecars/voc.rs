@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tessera_media::ingest::sidecar::BoundingBox;
 
-use super::{TestFolder, describe, rounded};
+use super::{TestFolder, describe, pixels, rounded};
 
 const GOOD: &str = "\u{feff}<?xml version=\"1.0\" encoding=\"utf-8\"?>\r\n\
     <annotation verified=\"yes\">\r\n <filename>other.jpg</filename>\r\n\
@@ -31,6 +31,16 @@ fn voc_files_are_next_to_the_image_or_in_a_parallel_folder() {
         reading.descriptions["1.jpg".as_ref() as &std::path::Path].objects[0].bounding_box,
         extent
     );
+}
+
+#[test]
+fn comments_do_not_cut_texts() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    let object = "<object><name><!--a-->do<!--b-->g<?c d?></name><bndbox><xmin><?a?>1</xmin>\
+        <ymin>2</ymin><xmax>1<!--c-->10</xmax><ymax>10<![CDATA[0]]></ymax></bndbox></object>";
+    folder.write("1.xml", format!("<annotation>{object}</annotation>"));
+    assert_eq!(folder.descriptions(), [describe("1.jpg", "", "", "", "dog")]);
+    assert_eq!(folder.boxes("1.jpg"), [pixels(1.0, 2.0, 109.0, 98.0)]);
 }
 
 #[test]

@@ -308,6 +308,8 @@ fn class_names_are_parsed_in_all_common_styles() {
         "names:\n  - 0: traffic light\n  - name: it's\n  - 2: dog",
         "classes: &all\n  0: traffic light\n  1: it's\n  2: dog\nnames: *all\n",
         "x: &first traffic light\nnames: [*first, it's, dog]",
+        "names: [a, b]\nnc: 3\nnames: [traffic light, it's, dog]\nval: x",
+        "names:\n  0: a\nnames:\n  - {id: 7, id: 0, name: traffic light}\n  - it's\n  - dog",
         "x: &first traffic light\nnames: {0: *first, 1: it's, 2: dog}",
         "x: &first {name: traffic light}\nnames: [{name: traffic light}, it's, dog, *first]",
     ] {
