@@ -297,7 +297,7 @@ struct DrawnLine {
 impl Drawing {
     /// Describes the field that takes the keys of a dialog, and what a typed line or a key does with it.
     fn field_text(&self, dialog: &dyn Dialog) -> Option<String> {
-        let typed = dialog.clone_dialog().text_input().map(|input| input.value().to_owned());
+        let typed = dialog.field_text();
         let row = self.field.as_ref().map(|field| field.row);
         let line = self.lines.iter().find(|it| row.is_none_or(|row| row == it.row))?;
         let Some(FocusedField { label, number, count, .. }) = &self.field else {

@@ -196,7 +196,11 @@ pub(super) fn duplicates(found: &DuplicateGroups, group: &ReviewGroup) -> String
     let totals = found.totals(slice::from_ref(group));
     let images = count_with_noun(group.images.len(), "image", "images");
     let freed = format_bytes(totals.freed_bytes);
-    let decided = if found.is_decided(group) { ", decided" } else { "" };
+    let decided = match (found.is_decided(group), found.is_undecided(group)) {
+        (true, _) => ", decided",
+        (_, true) => ", undecided, nothing goes",
+        _ => "",
+    };
     format!("{}, {images}, keeps {}, frees {freed}{decided}", group.name(), totals.kept)
 }
 

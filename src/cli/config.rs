@@ -213,6 +213,9 @@ fn set_setting(context: &Context, name: &str, word: &str) -> CliResult {
 fn unset_setting(context: &Context, name: &str) -> CliResult {
     require_key(name)?;
     let file = user_file(context)?;
+    if context.global.config.is_some() && !file.exists() {
+        return Err(CliError::usage(format!("{} does not exist", file.display())));
+    }
     context.only_plans(&format!("{name} removed"), Some(&file))?;
     if !edit::unset(&file, name)? {
         context.messages.info(format!("{name} is not in {}", file.display()));

@@ -69,8 +69,12 @@ pub(super) fn replace_dataset_option(global: &mut GlobalOptions, matches: &ArgMa
     global.dataset_argument = argument.map(|it| it.to_string_lossy().into_owned());
     let Some(given) = raw_value(matches, DATASET_OPTION).map(PathBuf::from) else { return };
     let is_variable = matches.value_source(DATASET_OPTION) == Some(ValueSource::EnvVariable);
-    // Shells expand `~/` in words, but not in variables.
-    let given = if is_variable { expand_home(given) } else { given };
+    // Shells expand `~/` in words, but not in variables, which may also end with a line break.
+    let given = match given.to_str() {
+        Some(text) if is_variable => expand_home(text.trim().into()),
+        _ if is_variable => expand_home(given),
+        _ => given,
+    };
     if is_folder(given.as_os_str(), matches) {
         global.dataset = None;
         global.folder = Some(given);

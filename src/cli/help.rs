@@ -96,7 +96,7 @@ fn position_of(word: &str, arguments: &[OsString]) -> Option<usize> {
 
 /// Returns the error of an argument that is not UTF-8 in the place of a text, which the parser does not name.
 pub(super) fn not_text(error: &clap::Error, arguments: &[OsString]) -> Option<CliError> {
-    let word = arguments.iter().find(|word| word.to_str().is_none())?.display();
+    let word = arguments.iter().rfind(|word| word.to_str().is_none())?.display();
     let message =
         format!("`{word}` is not UTF-8, and only the path of a file or folder may be that");
     (error.kind() == ErrorKind::InvalidUtf8).then(|| CliError::usage(message))

@@ -65,6 +65,7 @@ pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<
         Some(InterfaceCommand::Tui(tui)) => start_view(tui),
         _ => StartView::default(),
     };
+    let is_named = !bare || cli::select_target(&context.global, &context.settings)?.is_some();
     let target = LaunchTarget::initial(&context, command)?;
     let Context { global, mut settings, messages, .. } = context;
     let (sources, read_only, fresh) = (global.sources(), global.read_only, global.fresh);
@@ -87,6 +88,7 @@ pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<
         options,
         read_only,
         fresh,
+        is_named,
         start,
         signals: None,
         reopen_command: ReopenCommand::default(),
@@ -134,6 +136,8 @@ struct Launcher {
     read_only: bool,
     /// Whether to start without the last session.
     fresh: bool,
+    /// Whether the command line, the environment or the settings name what is opened first.
+    is_named: bool,
     /// Where to start, which applies to the first deployment only.
     start: StartView,
     /// The receiver of signals, which are watched from the first screen on.
@@ -169,8 +173,8 @@ impl Launcher {
     /// line names is opened before any screen, so its error ends the program.
     async fn opening_failed(&mut self, error: CliError) -> Result<RunOutcome, CliError> {
         match self.signals {
-            Some(_) => self.run_welcome(Some(error.message), Vec::new()).await,
-            None => Err(error),
+            None if self.is_named => Err(error),
+            _ => self.run_welcome(Some(error.message), Vec::new()).await,
         }
     }
 

@@ -345,7 +345,9 @@ pub(super) fn add_known_remedy(endpoint: Endpoint, failure: Failure) -> Failure 
     match failure.status.and_then(|status| known_error(status, &message)) {
         Some((code, remedy)) => {
             // Other errors with this status may have had an effect, or end by themselves.
-            let kind = if code == "disk_full" { FailureKind::Local } else { failure.kind };
+            let is_refused = failure.status == Some(503) || endpoint.adds_media();
+            let kind =
+                if code == "disk_full" && is_refused { FailureKind::Local } else { failure.kind };
             Failure { kind, code: Some(code), ..failure.with_remedy(remedy) }
         }
         // A 403 has two meanings, and the message may not distinguish them.

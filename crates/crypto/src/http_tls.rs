@@ -177,7 +177,9 @@ pub fn certificate_problem(error: &(dyn StdError + 'static)) -> Option<String> {
                         server, add the certificate to those of the system, or set SSL_CERT_FILE to a PEM file with it";
         return Some(sentence.to_owned());
     }
-    Some(format!("the certificate of the server is not accepted: {problem}"))
+    Some(format!(
+        "the certificate of the server is not accepted: {problem}; correct the certificate or the address of the server"
+    ))
 }
 
 /// Returns all causes of an error, outermost first. The source of an I/O error would skip the error that it contains, so

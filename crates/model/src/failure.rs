@@ -32,7 +32,7 @@ pub enum FailureKind {
     Unconfirmed,
     /// The response could not be parsed.
     Unexpected,
-    /// The cause is on this machine: the disk, permissions, or an unreadable file. Or the disk of the service is full.
+    /// The cause is on this machine (the disk, permissions, or an unreadable file), or the disk of the service is full.
     Local,
 }
 

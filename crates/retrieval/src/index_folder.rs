@@ -34,7 +34,7 @@ const CAPTIONS_FILE: &str = "captions";
 const FILE_NAMES_FILE: &str = "file_names";
 /// The first bytes of the file of members, in the byte order of the machine. The number in them is the version of all
 /// files and of the stems in the files.
-const MAGIC: u64 = u64::from_be_bytes(*b"tessera\x09");
+const MAGIC: u64 = u64::from_be_bytes(*b"tessera\x0a");
 
 /// Removes the files of all generations except the current ones, and the files that a crashed process left.
 pub fn remove_outdated(store: &Store) -> Result<(), StoreError> {

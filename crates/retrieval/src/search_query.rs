@@ -89,7 +89,8 @@ mod tests {
     fn the_distance_of_a_result_is_not_below_its_own_text() {
         for distance in [0.051_536_664_f32, 0.1, 0.333_333_34, 1.0] {
             let copied: f64 = distance.to_string().parse().unwrap();
-            assert!(f64::from(distance) >= distance_bound(Fraction::new(copied).unwrap()));
+            let bound = distance_bound(Fraction::new(copied).unwrap());
+            assert_eq!(f64::from(distance).to_bits(), bound.to_bits());
         }
     }
 }

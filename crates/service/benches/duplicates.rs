@@ -97,7 +97,7 @@ impl Collection {
             (state >> 40) as f32 / (1 << 24) as f32
         };
         let known = self.items.len() as f32;
-        let corners: Vec<[u8; 18]> =
+        let corners: Vec<[u8; Keypoints::ENCODED_SIZE]> =
             self.items.iter().flat_map(|item| item.1.as_bytes().as_chunks().0).copied().collect();
         while filled.items.len() < count {
             let mut choose = || &self.items[(number() * known) as usize].0;
@@ -111,12 +111,12 @@ impl Collection {
             let mixed: Vec<f32> = mixed.collect();
             let length = mixed.iter().map(|value| value * value).sum::<f32>().sqrt();
             let unit = mixed.iter().map(|value| f16::from_f32(value / length)).collect();
-            let mut keypoints = Vec::with_capacity(64 * 18);
+            let mut keypoints = Vec::with_capacity(64 * Keypoints::ENCODED_SIZE);
             for _ in 0..64 {
                 let mut corner = corners[(number() * corners.len() as f32) as usize];
                 for _ in 0..(128.0 * CHANGED_BITS) as usize {
                     let bit = (number() * 128.0) as usize;
-                    corner[2 + bit / 8] ^= 1 << (bit % 8);
+                    corner[3 + bit / 8] ^= 1 << (bit % 8);
                 }
                 keypoints.extend(corner);
             }

@@ -179,7 +179,10 @@ pub(crate) fn record_settings(
             former != NO_BUCKET.as_bytes() && former != bucket_name(settings).as_bytes()
         };
         if former.is_some_and(|former| has_changed(&former)) {
-            export::fail_completed(tx, "its archive is in the former bucket; start it again")?;
+            export::fail_completed(
+                tx,
+                "the archive is in the former bucket; start the export again",
+            )?;
         }
         Ok(())
     })?;

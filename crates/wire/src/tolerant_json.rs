@@ -1,6 +1,6 @@
 //! Reads JSON that other programs write although it is not JSON: numbers such as `NaN`, lone surrogates, line breaks in
-//! texts, a byte-order mark, or another encoding than UTF-8. Only what cannot be read becomes unknown: a number becomes
-//! null, and a character becomes U+FFFD. JSON without such values takes the fast path.
+//! texts, a byte-order mark, or another encoding than UTF-8. Only what cannot be read becomes unknown: a number or a value
+//! that is nested too deeply becomes null, and a character becomes U+FFFD. JSON without such values takes the fast path.
 
 use std::{
     cell::Cell,

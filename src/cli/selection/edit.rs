@@ -82,7 +82,7 @@ fn add_entries(basket: &mut Basket, entries: Vec<SelectionEntry>) -> (SelectionC
 fn change_text(selection: &Selection, change: SelectionChange, covered: usize) -> String {
     let mut message = format!("{} more", count_entries(change.added));
     if change.absorbed > 0 {
-        let items = count_with_noun(change.absorbed, "selected item", "selected items");
+        let items = count_with_noun(change.absorbed, "selected media item", "selected media items");
         message = format!("{message}, replacing {items}");
     }
     if covered > 0 {

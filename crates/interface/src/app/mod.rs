@@ -253,6 +253,11 @@ pub trait Dialog: Any + Debug + CloneDialog {
         None
     }
 
+    /// Returns the text of the focused field, also if it is a default that pasted text replaces.
+    fn field_text(&self) -> Option<String> {
+        self.clone_dialog().text_input().map(|input| input.value().to_owned())
+    }
+
     /// Moves the cursor of a dialog with items to one of them.
     fn select_item(&mut self, _index: usize, _app: &App) {}
 

@@ -504,7 +504,7 @@ impl Welcome {
         Ok(CandidateProfile { profile, secret, secret_file, store_secret: self.stores() })
     }
 
-    /// Shows why something else than the connection failed. A running attempt goes on, and keeps its line.
+    /// Shows why something else than the connection failed. A running attempt continues, and keeps its line.
     pub fn show_failure(&mut self, reason: String) {
         if self.attempt != ConnectionAttempt::Connecting {
             self.attempt = ConnectionAttempt::Failed(reason);

@@ -190,12 +190,11 @@ impl Verification {
         let is_close = fewest < MIN_CORNERS && distance <= PLAIN_EQUAL_DISTANCE;
         let similarity = match comparison {
             Comparison::Copy(score) => copy_similarity(score).max(1.0 - distance).min(limit),
-            Comparison::OtherColors => return None,
             Comparison::Unproven if has_corners && distance <= EQUAL_DISTANCE => {
                 limit.min(1.0 - distance)
             }
             Comparison::Unproven if is_close => MAX_PLAIN_SIMILARITY.min(1.0 - distance),
-            Comparison::Unproven => return None,
+            Comparison::Unproven | Comparison::OtherColors => return None,
         };
         Some(similarity)
     }

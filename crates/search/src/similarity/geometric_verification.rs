@@ -167,7 +167,8 @@ impl pulp::NullaryFnOnce for NearestCorners<'_> {
 
 /// Returns whether the same change of all colors explains the colors of one picture by those of the other: more or
 /// less saturation, as in a gray copy, and a small shift, as by the balance of white. A sign, product or flag in
-/// another color is another picture, although its corners are equal.
+/// a clearly different color is another picture, although its corners are equal. One that is gray, black or white can be
+/// a gray copy, because lightness is not compared.
 fn colors_agree(fitting: &[Correspondence]) -> bool {
     let colors = |side: usize| -> Vec<[f32; 2]> {
         fitting.iter().map(|it| it.colors[side].opponents()).collect()

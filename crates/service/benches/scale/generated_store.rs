@@ -205,7 +205,7 @@ impl Family {
             descriptor: self.descriptor(),
             // The corners are random, so that no pictures are near-duplicates except those of an added batch.
             keypoints: Keypoints::from_bytes(
-                &(0..64 * 18).map(|_| self.random.byte()).collect::<Vec<u8>>(),
+                &(0..64 * Keypoints::ENCODED_SIZE).map(|_| self.random.byte()).collect::<Vec<u8>>(),
             ),
             hash: 0,
             sharpness: 500.0,

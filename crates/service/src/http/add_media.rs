@@ -64,7 +64,7 @@ pub(crate) async fn reindex(
         content = ref("#/components/schemas/AddMediaForm"),
         content_type = "multipart/form-data",
     ),
-    responses((status = 202, description = "Accepted; watch the status"), UploadErrors, StatusErrors),
+    responses((status = 202, description = "Accepted; watch the status"), UploadErrors, StatusErrors, BusyError),
     security(("token" = []), ("session" = [])),
 )]
 pub(crate) async fn add_media(

@@ -202,7 +202,8 @@ fn remove_missing(
             "Every worker needs it at the same path, or it has to be in object storage"
         }
         (true, true) => {
-            "Restore it, or give all processes a bucket with --bucket and add the files again"
+            "Restore it at the same path for every worker, or give all processes a bucket with --bucket and add uploaded files \
+             again"
         }
     };
     if !names.is_empty() {

@@ -113,7 +113,7 @@ async fn an_export_waits_for_a_worker_with_space() {
     let disk = DiskQuota::with_reserve(u64::MAX);
     let full = place.open_with(DeploymentSettings { disk, ..DeploymentSettings::default() });
     let service = Service::with_kept_login(place, serving, dataset).await;
-    let export = "/export_context_async?file_name=a&export_format=json";
+    let export = "/export_context_async?file_name=a&export_format=json&include_images=true";
     service.good(&service.of_dataset(export)).await;
     until(&service.place, "export WHERE message LIKE 'waiting, because the archive%'", 1).await;
     let other = service.place.open();

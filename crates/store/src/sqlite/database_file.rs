@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use rusqlite::{Connection as SqliteConnection, ErrorCode, OpenFlags};
+use rusqlite::{Connection as SqliteConnection, OpenFlags, ffi};
 
 use super::{recovery, schema};
 use crate::{
@@ -236,8 +236,14 @@ fn require_locks_and_syncs(
     let connection = SqliteConnection::open(probe)?;
     connection.busy_timeout(Duration::ZERO)?;
     let locked = connection.execute_batch("BEGIN IMMEDIATE; ROLLBACK");
-    match locked.as_ref().err().and_then(rusqlite::Error::sqlite_error_code) {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::SystemIoFailure) => {
+    let cause = locked.as_ref().err().and_then(rusqlite::Error::sqlite_error);
+    match cause.map(|cause| cause.extended_code) {
+        Some(
+            ffi::SQLITE_BUSY
+            | ffi::SQLITE_IOERR_LOCK
+            | ffi::SQLITE_IOERR_RDLOCK
+            | ffi::SQLITE_IOERR_CHECKRESERVEDLOCK,
+        ) => {
             return Err(unsuitable("its disk has no file locks, so another disk is needed"));
         }
         _ => locked?,

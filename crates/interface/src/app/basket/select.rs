@@ -96,7 +96,7 @@ impl Outbox {
         };
         if absorbed > 0 {
             text += ", replacing ";
-            text += &count_with_noun(absorbed, "selected item", "selected items");
+            text += &count_with_noun(absorbed, "selected media item", "selected media items");
         }
         self.notify(Level::Success, text + "; u undoes it");
     }

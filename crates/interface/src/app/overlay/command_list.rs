@@ -121,6 +121,11 @@ impl CommandList {
     pub(in crate::app) fn is_unfiltered(overlays: &Overlays, kind: ListKind) -> bool {
         Self::opened(overlays, kind).is_some_and(|it| it.list.filter.value().is_empty())
     }
+
+    /// Returns whether the first row of a list of this kind is selected.
+    pub(in crate::app) fn is_at_start(overlays: &Overlays, kind: ListKind) -> bool {
+        Self::opened(overlays, kind).is_some_and(|it| it.list.cursor == 0)
+    }
 }
 
 impl Dialog for CommandList {

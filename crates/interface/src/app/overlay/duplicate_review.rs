@@ -447,6 +447,10 @@ impl Dialog for DuplicateReview {
         self.typed_rule.as_mut().map(Prefilled::replaced)
     }
 
+    fn field_text(&self) -> Option<String> {
+        self.typed_rule.as_ref().map(|rule| rule.value().to_owned())
+    }
+
     /// Returns the pictures of the two halves. Both show the same part at the same size.
     fn pictures(&self, area: Rect, app: &App) -> Vec<(Rect, VisiblePicture)> {
         let Some(pair) = self.pair().filter(|_| self.stage == ReviewStage::Group) else {

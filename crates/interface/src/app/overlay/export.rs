@@ -375,6 +375,14 @@ impl Dialog for ExportForm {
         }
     }
 
+    fn field_text(&self) -> Option<String> {
+        match self.field {
+            ExportField::Name => Some(self.name.value().to_owned()),
+            ExportField::Folder => Some(self.folder.value().to_owned()),
+            _ => None,
+        }
+    }
+
     fn paste(&mut self, text: &str) {
         self.check = TargetCheck::None;
         let paste = if self.field == ExportField::Folder { paste_path } else { fields::paste };

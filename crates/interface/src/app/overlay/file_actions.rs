@@ -11,7 +11,7 @@ use tessera_model::{
 };
 
 use crate::app::overlay::prelude::*;
-use crate::drawing::{rows_of_lines, wrapped_rows};
+use crate::drawing::wrapped_rows;
 
 /// Shows what an action does to which files, and asks for confirmation.
 #[derive(Clone, Debug)]
@@ -25,8 +25,9 @@ pub struct FileActionConfirmation {
     form: Option<Box<dyn Dialog>>,
 }
 
-/// The number of files that a preview names.
+/// The number of files that a preview names on a screen, where it scrolls, and in accessible mode, where it is read whole.
 const MAX_FILES: usize = 2_000;
+const MAX_READ_FILES: usize = 200;
 
 /// Returns the rows that a line takes in a dialog of this width, which wraps long lines inside its frame.
 fn rows_in_dialog(line: &SafeText, columns: u16) -> usize {
@@ -48,7 +49,7 @@ impl FileActionConfirmation {
     }
 
     /// Names the files that are left alone, and then those that are acted on.
-    fn files(&self) -> Vec<SafeText> {
+    fn files(&self, max_files: usize) -> Vec<SafeText> {
         let plan = &self.preview.plan;
         let mut lines = Vec::new();
         if !plan.skipped.is_empty() {
@@ -57,9 +58,9 @@ impl FileActionConfirmation {
             lines.extend(first_skipped(&plan.skipped));
         }
         let mut lines = safe_lines(&lines);
-        let acted_on = plan.files().take(MAX_FILES);
+        let acted_on = plan.files().take(max_files);
         lines.extend(acted_on.map(|step| SafeText::file_name(&step.source.to_string_lossy())));
-        let left = plan.files().count().saturating_sub(MAX_FILES);
+        let left = plan.files().count().saturating_sub(max_files);
         if left > 0 {
             let more = grouped_with_noun(left as u64, "more file", "more files");
             lines.push(SafeText::detail(&format!("and {more}")));
@@ -98,7 +99,7 @@ impl Dialog for FileActionConfirmation {
 
     fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
         let columns = screen.0.saturating_sub(4).min(110);
-        let lines = self.head().into_iter().chain(self.warnings()).chain(self.files());
+        let lines = self.head().into_iter().chain(self.warnings()).chain(self.files(MAX_FILES));
         let rows: usize = lines.map(|line| rows_in_dialog(&line, columns)).sum();
         (columns, u16::try_from(rows + 2).unwrap_or(u16::MAX).min(screen.1))
     }
@@ -126,15 +127,13 @@ impl Dialog for FileActionConfirmation {
         let theme = ctx.theme;
         let [summary, note] = self.head();
         let warnings = self.warnings().into_iter().map(|line| (line, theme.moving));
-        let files = self.files().into_iter().map(|line| (line, theme.dim));
+        let max_files = if ctx.app.setup.is_text { MAX_READ_FILES } else { MAX_FILES };
+        let files = self.files(max_files).into_iter().map(|line| (line, theme.dim));
         let lines = [(summary, theme.text), (note, theme.dim)].into_iter();
         let lines = lines.chain(warnings).chain(files);
         let lines = lines.map(|(line, style)| Line::styled(format!(" {line}"), style));
         let lines: Vec<Line> = lines.collect();
         ctx.scrolled_lines(inside, &lines, self.scroll);
-        let (rows, height) = (rows_of_lines(&lines, inside.width), inside.height);
-        let top = self.scroll.top(usize::from(rows.saturating_sub(height)));
-        ctx.scroll_mark(area, top, usize::from(height), usize::from(rows));
     }
 }
 
@@ -210,7 +209,8 @@ pub fn finished(app: &mut App, dataset: DatasetId, action: &FileAction, outcome:
         FileAction::Trash => format!("moved {files} to the trash"),
         FileAction::Replace(_) => format!("replaced {files} by links"),
     };
-    report(app, outcome, format!("{done}; g u reverts this"), deselected);
+    let done = if outcome.done > 0 { format!("{done}; g u reverts this") } else { done };
+    report(app, outcome, done, deselected);
 }
 
 /// Reports that an action was reverted.

@@ -28,9 +28,12 @@ pub(in crate::app) fn open_palette(app: &mut App) {
     CommandList::open(app, ListKind::Palette, "Command", items);
 }
 
-/// Shows in the open palette what was loaded meanwhile.
+/// Shows in the open palette what was loaded meanwhile, unless the user has begun to choose.
 pub(in crate::app) fn refresh_palette(app: &mut App) {
-    if CommandList::is_unfiltered(&app.overlays, ListKind::Palette) {
+    let kind = ListKind::Palette;
+    if CommandList::is_unfiltered(&app.overlays, kind)
+        && CommandList::is_at_start(&app.overlays, kind)
+    {
         open_palette(app);
     }
 }

@@ -288,6 +288,10 @@ impl Dialog for TextPrompt {
         Some(self.text.replaced())
     }
 
+    fn field_text(&self) -> Option<String> {
+        Some(self.text.value().to_owned())
+    }
+
     fn form_below(&mut self) -> Option<&mut Box<dyn Dialog>> {
         self.form.as_mut()
     }

@@ -34,8 +34,6 @@ pub struct ScoreHistogram {
     start: i32,
     /// The end of the histogram or of the present limit, in thousandths. A cut at the end drops no results.
     end: i32,
-    /// Whether results at the cut are kept. A max distance keeps them, and a max score of captions does not.
-    keeps_cut: bool,
 }
 
 /// The areas inside the dialog.
@@ -64,8 +62,7 @@ impl ScoreHistogram {
     }
 
     pub fn keeps(&self, score: f64) -> bool {
-        let is_kept = |limit: f64| score < limit || self.keeps_cut && score <= limit;
-        self.limit().is_none_or(|limit| is_kept(limit.value()))
+        self.limit().is_none_or(|limit| score < limit.value())
     }
 
     /// Divides the loaded clusters at the limit.
@@ -131,10 +128,6 @@ impl ScoreHistogram {
         if let Some(score) = next {
             self.move_to(thousandths(score) + i32::from(more));
         }
-        // The score may be the cut itself.
-        if let Some(score) = next.filter(|score| !more && self.keeps(*score)) {
-            self.move_to(thousandths(score) - 1);
-        }
     }
 
     pub(in crate::app) fn open(overlays: &mut Overlays, results: &Results) {
@@ -145,8 +138,7 @@ impl ScoreHistogram {
         let limit = limit_of(&view.search).map(|limit| thousandths(limit.value()));
         // All results may be far below the limit, or at it.
         let (start, end) = limit.map_or((start, end), |it| (start.min(it), end.max(it + 1)));
-        let keeps_cut = matches!(view.search.query, Query::Similar(_));
-        overlays.open(ScoreHistogram { cut: limit.unwrap_or(end), start, end, keeps_cut });
+        overlays.open(ScoreHistogram { cut: limit.unwrap_or(end), start, end });
     }
 
     /// Returns whether the cut of the open histogram drops a cluster.
@@ -294,8 +286,7 @@ impl ScoreHistogram {
         let (text, style) = if self.limit().is_some() {
             let score = format_score(self.cut_score());
             let kept = group_digits(kept.len() as u64);
-            let side = if self.keeps_cut { "up to" } else { "below" };
-            (format!("{kept} of {loaded} {side} {score}"), theme.accent)
+            (format!("{kept} of {loaded} below {score}"), theme.accent)
         } else {
             (format!("no limit: all {loaded} stay"), theme.text)
         };

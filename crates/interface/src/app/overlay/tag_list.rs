@@ -31,7 +31,8 @@ pub(in crate::app) fn open_tag_list(app: &mut App) {
 /// Performs an action that tags or rates. If the action changes a selection that is not on the page, the user is asked.
 pub(in crate::app) fn tag_or_ask(app: &mut App, action: Action) {
     let SelectedEntries { on_page, hidden } = app.baskets.selected_entries(&app.results);
-    if app.tagging.whole_search || on_page > 0 || hidden == 0 {
+    let needs_no_question = app.tagging.whole_search || on_page > 0 || hidden == 0;
+    if needs_no_question || tagging::is_of_missing_tag(app, action) {
         return tagging::tag(app, action);
     }
     let entries = grouped_with_noun(hidden as u64, "selected entry", "selected entries");
@@ -66,8 +67,8 @@ impl Dialog for HiddenSelectionTagging {
     }
 
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
-        let note = "While something is selected, keys do not change what is under the cursor; D in \
-                    the basket (5) clears the selection.";
+        let note = "On a selection, a key always adds. If D in the basket clears the selection, keys \
+                    change what is under the cursor.";
         ctx.texts_dialog(area, "Tag the selection", &[self.text.as_str(), note]);
     }
 }

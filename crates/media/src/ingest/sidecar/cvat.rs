@@ -178,14 +178,12 @@ fn parse_shape(
         }
         "mask" => {
             let sides = [number("left")?, number("top")?, number("width")?, number("height")?];
+            let extent = BoundingBox::pixels(sides)?;
             let mask = mask(shape, masks).unwrap_or_else(|why| {
                 diagnostics.report(why);
                 None
             });
-            return Some((
-                BoundingBox::pixels(sides)?,
-                Annotation { mask, ..Annotation::default() },
-            ));
+            return Some((extent, Annotation { mask, ..Annotation::default() }));
         }
         "cuboid" => {
             let corner = |[x, y]: [&str; 2]| Some([number(x)?, number(y)?]);
@@ -280,15 +278,21 @@ fn read_tracks<'a>(
                 report_unread(shape, &mut diagnostics);
                 continue;
             }
-            match (file_of(&files, shape), parse_shape(shape, &mut masks, &mut diagnostics)) {
-                (Ok(media), Some((extent, annotation))) => {
+            let media = match file_of(&files, shape) {
+                Ok(media) => media,
+                Err(why) => {
+                    diagnostics.report(&why);
+                    continue;
+                }
+            };
+            match parse_shape(shape, &mut masks, &mut diagnostics) {
+                Some((extent, annotation)) => {
                     let description = descriptions.entry(media).or_default();
                     description.stated_size = description.stated_size.or(size);
                     let end = description.push_annotated(label.clone(), extent, annotation);
                     diagnostics.check(end);
                 }
-                (Ok(_), None) => diagnostics.report(WRONG_SHAPE),
-                (Err(why), _) => diagnostics.report(&why),
+                None => diagnostics.report(WRONG_SHAPE),
             }
         }
     }

@@ -192,7 +192,7 @@ fn keypoints_are_inside_spread_out_and_restorable() {
     let keypoints = gray(256, 192, checkered).keypoints;
     assert_eq!(keypoints.len(), 64);
     assert_eq!(Keypoints::from_bytes(keypoints.as_bytes()), keypoints);
-    assert_eq!(keypoints.as_bytes().len(), 64 * 18);
+    assert_eq!(keypoints.as_bytes().len(), 64 * Keypoints::ENCODED_SIZE);
     assert!(keypoints.iter().all(|keypoint| keypoint.y < 192));
     for (column, row) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
         let inside = |k: &Keypoint| (k.x / 128, k.y / 96) == (column, row);
