@@ -321,7 +321,7 @@ impl RequestHandler {
                 self.with_state(move |state| state.save(number, &entry)).await?;
                 Payload::StateSaved
             }
-            Request::Recall(key) => {
+            Request::LoadState(key) => {
                 Payload::StateLoaded(self.with_state(move |state| state.load(&key)).await?)
             }
         })

@@ -125,7 +125,7 @@ impl Desk {
         for effect in self.app.update(self.now, event) {
             match effect {
                 // Saved state is loaded at once.
-                Effect::Send(ticket, Request::Recall(book)) => {
+                Effect::Send(ticket, Request::LoadState(book)) => {
                     let entry = self.kept.get(&book).cloned();
                     self.respond(ticket, Ok(Payload::StateLoaded(entry)));
                 }

@@ -221,9 +221,11 @@ fn what_was_not_saved_is_reported_if_the_next_screen_fails() {
         export XDG_STATE_HOME=$PWD/state
         exec tessera open harbor 2> errors";
     let mut program = Program::script(script, home);
-    program.wait_for("noise-");
+    program.wait_for("READY");
+    program.wait_for("▀");
     program.press("f");
-    program.wait_for("similar to");
+    // The history is saved when the results are there.
+    program.wait_for("lower is closer");
     program.press("P");
     program.wait_for("remote");
     let [config, errors] = ["tessera/config.toml", "errors"].map(|name| program.home().join(name));

@@ -312,7 +312,7 @@ pub enum Request {
     OpenNamed(String, DatasetId),
     SelectionNames(DatasetId),
     SaveState(StateValue),
-    Recall(StateKey),
+    LoadState(StateKey),
 }
 
 /// A typed secret. `Debug` does not show it.

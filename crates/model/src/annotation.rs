@@ -82,7 +82,7 @@ impl Annotation {
     }
 
     /// Returns the annotation if it is well-formed and not too large, and otherwise an empty one. Polygons that are not
-    /// outlines are left out on their own. The error says what is wrong with the object.
+    /// outlines are omitted on their own. The error says what is wrong with the object.
     pub fn checked(mut self) -> (Self, Result<(), &'static str>) {
         let count = self.polygons.len();
         self.polygons.retain(|polygon| Self::is_outline(polygon));

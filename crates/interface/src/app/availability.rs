@@ -29,15 +29,15 @@ pub(in crate::app) fn not_open_reason(app: &App) -> Option<String> {
     unless(app.dataset().is_some(), "open a dataset first")
 }
 
-pub(in crate::app) fn cluster_selected(results: &Results) -> Option<String> {
+pub(in crate::app) fn no_cluster_reason(results: &Results) -> Option<String> {
     unless(results.cluster().is_some(), "no cluster is selected")
 }
 
-pub(in crate::app) fn picture_selected(results: &Results) -> Option<String> {
+pub(in crate::app) fn no_picture_reason(results: &Results) -> Option<String> {
     unless(results.preview().is_some(), "no picture is selected")
 }
 
-pub(in crate::app) fn status_allows(app: &App, operation: Operation) -> Option<String> {
+pub(in crate::app) fn status_reason(app: &App, operation: Operation) -> Option<String> {
     status_denial(app.dataset()?, operation)
 }
 
@@ -202,17 +202,17 @@ fn download_reason(app: &App) -> Option<String> {
 
 pub(in crate::app) fn job_reason(app: &App, action: Action) -> Option<String> {
     match action {
-        Action::Export => not_open_reason(app).or_else(|| status_allows(app, Operation::Export)),
+        Action::Export => not_open_reason(app).or_else(|| status_reason(app, Operation::Export)),
         Action::Download => download_reason(app),
-        Action::ExportBasket => basket_loaded(app)
-            .or_else(|| something_selected(&app.baskets, &app.results))
-            .or_else(|| status_allows(app, Operation::Export)),
+        Action::ExportBasket => basket_reason(app)
+            .or_else(|| nothing_selected_reason(&app.baskets, &app.results))
+            .or_else(|| status_reason(app, Operation::Export)),
         _ if is_forbidden(app, action) => Some(READ_ONLY.to_owned()),
         // A busy dataset does not prevent an addition, because the addition is queued until the
         // dataset is free.
-        Action::AddMedia => target_allows(app, Operation::AddMedia)
+        Action::AddMedia => target_status_reason(app, Operation::AddMedia)
             .filter(|_| app.target_dataset().is_none_or(|dataset| !dataset.status.is_busy())),
-        Action::Reindex => target_allows(app, Operation::Reindex),
+        Action::Reindex => target_status_reason(app, Operation::Reindex),
         Action::Rescan | Action::ChooseFiles | Action::RenameDataset | Action::RemoveDataset => {
             managed_dataset(app).and_then(at_rest).err()
         }
@@ -350,7 +350,7 @@ fn map_reason(app: &App) -> Option<String> {
     unless(app.has_local_service(), elsewhere)
         .or_else(|| not_open_reason(app))
         .or_else(|| computed_reason(&app.results))
-        .or_else(|| status_allows(app, operation))
+        .or_else(|| status_reason(app, operation))
 }
 
 /// Returns why the most different media of the search cannot be selected.
@@ -362,7 +362,7 @@ fn diverse_reason(app: &App) -> Option<String> {
     let are_images = view.search.entity == EntityType::Images;
     computed_reason(&app.results)
         .or_else(|| unless(are_images, "objects are not compared; t switches to images"))
-        .or_else(|| status_allows(app, Operation::VisualSearch))
+        .or_else(|| status_reason(app, Operation::VisualSearch))
 }
 
 /// Returns the dataset that can be managed here, or why there is none.
@@ -384,7 +384,7 @@ fn being_indexed(dataset: &Dataset) -> Result<(), String> {
     if dataset.status.is_busy() { Ok(()) } else { Err("nothing is being indexed".to_owned()) }
 }
 
-fn target_allows(app: &App, operation: Operation) -> Option<String> {
+fn target_status_reason(app: &App, operation: Operation) -> Option<String> {
     match app.target_dataset() {
         None => Some("open a dataset first".to_owned()),
         Some(dataset) => status_denial(dataset, operation),
@@ -392,22 +392,22 @@ fn target_allows(app: &App, operation: Operation) -> Option<String> {
 }
 
 pub(in crate::app) fn search_reason(app: &App, action: Action) -> Option<String> {
-    let visual_search = || status_allows(app, Operation::VisualSearch);
+    let visual_search = || status_reason(app, Operation::VisualSearch);
     match action {
         Action::Caption => {
-            not_open_reason(app).or_else(|| status_allows(app, Operation::TextSearch))
+            not_open_reason(app).or_else(|| status_reason(app, Operation::TextSearch))
         }
         Action::GetModel => model_reason(app),
         Action::DismissOffer => unless(model_offer::is_offered(app), "no model is offered"),
         Action::Relax => unless(app.results.relaxed_search().is_some(), "no condition to relax"),
         Action::SimilarToFile => not_open_reason(app).or_else(visual_search),
-        Action::Similar => picture_selected(&app.results).or_else(visual_search),
+        Action::Similar => no_picture_reason(&app.results).or_else(visual_search),
         Action::Record => unless(app.selected_dataset().is_some(), app.no_dataset_reason()),
         Action::FullSize => full_size_reason(app),
-        Action::OpenExternally => picture_selected(&app.results),
+        Action::OpenExternally => no_picture_reason(&app.results),
         Action::PickRegion => {
             let linked = app.results.preview().is_some_and(|preview| preview.original.is_some());
-            picture_selected(&app.results)
+            no_picture_reason(&app.results)
                 .or_else(|| unless(linked, "the service provides no link to this picture"))
                 .or_else(visual_search)
         }
@@ -417,7 +417,7 @@ pub(in crate::app) fn search_reason(app: &App, action: Action) -> Option<String>
             not_open_reason(app).or_else(|| unless(uploaded, reason)).or_else(visual_search)
         }
         Action::ScoreHistogram => not_open_reason(app)
-            .or_else(|| clusters_shown(&app.results))
+            .or_else(|| members_shown_reason(&app.results))
             .or_else(|| scores_reason(&app.results)),
         Action::Facets => not_open_reason(app).or_else(|| computed_reason(&app.results)),
         Action::Check => metadata_reason(app, Lane::Check),
@@ -461,7 +461,7 @@ fn results_reason(app: &App, action: Action) -> Option<String> {
         Action::Filter | Action::Sort => match app.panes.focus {
             Pane::Datasets => None,
             Pane::Results | Pane::Detail => {
-                not_open_reason(app).or_else(|| clusters_shown(&app.results))
+                not_open_reason(app).or_else(|| members_shown_reason(&app.results))
             }
             Pane::Query | Pane::Jobs | Pane::Basket => {
                 Some("only datasets and results can be filtered and sorted".to_owned())
@@ -470,7 +470,7 @@ fn results_reason(app: &App, action: Action) -> Option<String> {
         Action::Fold => {
             let scored =
                 app.results.page()?.clusters.iter().any(|cluster| cluster.relevance.is_some());
-            clusters_shown(&app.results).or_else(|| {
+            members_shown_reason(&app.results).or_else(|| {
                 unless(scored, "nothing on this page has a score; only searches have scores")
             })
         }
@@ -490,7 +490,7 @@ fn scores_reason(results: &Results) -> Option<String> {
 }
 
 fn frame_reason(results: &Results, by: isize, end: &str) -> Option<String> {
-    picture_selected(results)
+    no_picture_reason(results)
         .or_else(|| unless(results.frame_position().is_some(), "this is not a frame of a video"))
         .or_else(|| unless(results.frame_beside(by).is_some(), &format!("{end} on this page")))
 }
@@ -498,7 +498,7 @@ fn frame_reason(results: &Results, by: isize, end: &str) -> Option<String> {
 pub(in crate::app) fn query_reason(app: &App, action: Action) -> Option<String> {
     match action {
         Action::RunQuery => not_open_reason(app)
-            .or_else(|| status_allows(app, Operation::TextSearch))
+            .or_else(|| status_reason(app, Operation::TextSearch))
             .or_else(|| app.query.draft(&app.results).filters().err()),
         Action::AddFilter | Action::SwitchJson | Action::EditJson => not_open_reason(app),
         Action::QueryChecks => not_open_reason(app).or_else(|| {
@@ -545,7 +545,7 @@ fn fixed_search_reason(app: &App) -> Option<String> {
     // picture again.
     match (&view.search.query, &view.query_image) {
         (Query::Similar(anchor), _) if anchor.kind != AnchorKind::Upload => None,
-        (Query::Similar(_), Some(_)) => status_allows(app, Operation::VisualSearch),
+        (Query::Similar(_), Some(_)) => status_reason(app, Operation::VisualSearch),
         (Query::Similar(_), None) => {
             Some("the uploaded picture is not known any more; search by it again".to_owned())
         }
@@ -556,21 +556,23 @@ fn fixed_search_reason(app: &App) -> Option<String> {
 pub(in crate::app) fn selection_reason(app: &App, action: Action) -> Option<String> {
     let reason = match action {
         Action::MoveFiles | Action::CopyFiles | Action::LinkFiles | Action::TrashFiles => {
-            file_reason(app).or_else(|| something_selected(&app.baskets, &app.results))
+            file_reason(app).or_else(|| nothing_selected_reason(&app.baskets, &app.results))
         }
         Action::UndoFileAction | Action::ReviewDuplicates => file_reason(app),
         Action::SelectDiverse => diverse_reason(app),
         Action::Split => metadata_reason(app, Lane::Split),
-        Action::Select => cluster_selected(&app.results),
+        Action::Select => no_cluster_reason(&app.results),
         Action::SelectRange | Action::SelectPage => {
-            cluster_selected(&app.results).or_else(|| clusters_shown(&app.results))
+            no_cluster_reason(&app.results).or_else(|| members_shown_reason(&app.results))
         }
-        Action::SelectAll | Action::SelectRest => clusters_shown(&app.results).or_else(|| {
-            let computed = app.results.view().is_some_and(|view| view.computed.is_some());
-            unless(!computed, "all loaded results are on this page; V selects the page")
-        }),
-        Action::Exclude => picture_selected(&app.results)
-            .or_else(|| cluster_in_selection(&app.baskets, &app.results)),
+        Action::SelectAll | Action::SelectRest => {
+            members_shown_reason(&app.results).or_else(|| {
+                let computed = app.results.view().is_some_and(|view| view.computed.is_some());
+                unless(!computed, "all loaded results are on this page; V selects the page")
+            })
+        }
+        Action::Exclude => no_picture_reason(&app.results)
+            .or_else(|| cluster_not_selected_reason(&app.baskets, &app.results)),
         Action::Undo => unless(
             app.baskets.current(&app.results).is_some_and(Basket::can_undo),
             "no selection change to undo",
@@ -580,31 +582,34 @@ pub(in crate::app) fn selection_reason(app: &App, action: Action) -> Option<Stri
             "no selection change to redo",
         ),
         Action::Deselect | Action::ClearBasket | Action::SaveSelection => {
-            something_selected(&app.baskets, &app.results)
+            nothing_selected_reason(&app.baskets, &app.results)
         }
         _ => None,
     };
-    basket_loaded(app).or(reason)
+    basket_reason(app).or(reason)
 }
 
 /// Returns why the basket cannot be changed. The saved basket must have been loaded, because it
 /// would otherwise be overwritten.
-pub(in crate::app) fn basket_loaded(app: &App) -> Option<String> {
+pub(in crate::app) fn basket_reason(app: &App) -> Option<String> {
     let Some(view) = app.results.view() else { return not_open_reason(app) };
     loading_reason(app.baskets.remote(view.search.dataset), "the basket is loading")
 }
 
-pub(in crate::app) fn something_selected(baskets: &Baskets, results: &Results) -> Option<String> {
+pub(in crate::app) fn nothing_selected_reason(
+    baskets: &Baskets,
+    results: &Results,
+) -> Option<String> {
     let empty = baskets.selection(results).is_none_or(Selection::is_empty);
     unless(!empty, "nothing is selected: Space selects a cluster")
 }
 
-fn clusters_shown(results: &Results) -> Option<String> {
+fn members_shown_reason(results: &Results) -> Option<String> {
     let reason = "these are the members of one cluster: Space selects one, Esc goes back";
     unless(!results.shows_members(), reason)
 }
 
-fn cluster_in_selection(baskets: &Baskets, results: &Results) -> Option<String> {
+fn cluster_not_selected_reason(baskets: &Baskets, results: &Results) -> Option<String> {
     let selected = results.cluster().is_some_and(|cluster| {
         let part = results.part_of(cluster);
         baskets.selection(results).is_some_and(|selection| selection.cluster(&part).is_some())

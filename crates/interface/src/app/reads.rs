@@ -206,7 +206,7 @@ impl App {
             self.history.needs_history().then_some(StateKey::History),
             model_offer::state_to_load(self),
         ];
-        let read = |key| ScheduledRead::now((Lane::LoadState(key), Request::Recall(key)));
+        let read = |key| ScheduledRead::now((Lane::LoadState(key), Request::LoadState(key)));
         keys.into_iter().flatten().map(read)
     }
 
@@ -222,7 +222,7 @@ impl App {
     fn jobs_read(&self) -> Option<ScheduledRead> {
         let due = self.jobs.load_due(self.poll_interval(JOBS_INTERVAL));
         let key = StateKey::Jobs;
-        ScheduledRead::at(due, Lane::LoadState(key), Request::Recall(key))
+        ScheduledRead::at(due, Lane::LoadState(key), Request::LoadState(key))
     }
 
     /// Returns the read of the list of datasets, which is polled while automatic refresh is on.

@@ -151,7 +151,7 @@ async fn invalid_rows_are_reported_and_the_others_used() {
     let rows = [
         json!({"file_name": "a.png", "caption": "A red wall."}),
         json!({"caption": "of nothing"}),
-        json!({"file_name": "c.png", "labels": [true]}),
+        json!({"file_name": "c.png", "labels": [{}]}),
         // The name leads outside, but fits one file of the folder, whose caption this row extends.
         json!({"file_name": "../a.png", "caption": "outside"}),
     ];

@@ -507,7 +507,7 @@ impl MapView {
 
     fn open_neighbors(&self, app: &mut App) {
         let Some(point) = self.hovered() else { return };
-        if let Some(reason) = availability::status_allows(app, Operation::VisualSearch) {
+        if let Some(reason) = availability::status_reason(app, Operation::VisualSearch) {
             return app.outbox.notify(Level::Warning, reason);
         }
         let anchor = Anchor { media: point.media, kind: AnchorKind::Media };
@@ -518,7 +518,7 @@ impl MapView {
     /// Adds points to the selection, and removes the rectangle.
     fn select(&mut self, points: &[usize], app: &mut App) {
         self.corner = None;
-        if let Some(reason) = availability::basket_loaded(app) {
+        if let Some(reason) = availability::basket_reason(app) {
             return app.outbox.notify(Level::Warning, reason);
         }
         let Some(map) = self.map() else { return };

@@ -142,14 +142,14 @@ fn fit_to_picture(
     in_fractions.into_iter().chain(outside).chain(placed.err()).chain(masks).collect()
 }
 
-/// Leaves out the masks of another height and width than the picture, and names the size of one of them.
+/// Omits the masks of another height and width than the picture, and names the size of one of them.
 fn leave_out_masks(description: &mut MediaDescription, size: [u32; 2]) -> Option<String> {
     let masks = description.objects.iter_mut().map(|object| &mut object.annotation.mask);
     let others = masks.filter_map(|mask| mask.take_if(|mask| mask.size != size));
     let [height, width] = others.last()?.size;
     let [picture_height, picture_width] = size;
     Some(format!(
-        "the picture has {picture_width}x{picture_height} pixels, but masks are for {width}x{height}, so these masks are left out"
+        "the picture has {picture_width}x{picture_height} pixels, but masks are for {width}x{height}, so these masks are omitted"
     ))
 }
 

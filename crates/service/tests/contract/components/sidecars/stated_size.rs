@@ -166,13 +166,13 @@ fn masks_are_turned_like_their_picture() {
 }
 
 #[test]
-fn a_mask_of_another_size_than_its_picture_is_left_out() {
+fn a_mask_of_another_size_than_its_picture_is_omitted() {
     for (size, why) in [
         ([240, 320], None),
         (
             [320, 240],
             Some(
-                "a.jpg: the picture has 320x240 pixels, but masks are for 240x320, so these masks are left out",
+                "a.jpg: the picture has 320x240 pixels, but masks are for 240x320, so these masks are omitted",
             ),
         ),
     ] {
