@@ -214,7 +214,9 @@ fn what_was_not_saved_is_reported_if_the_next_screen_fails() {
     tessera_testing::pictures::write_noise(&home.path().join("harbor"), 3);
     let state = home.path().join("state/tessera/local_folders");
     fs::create_dir_all(&state).unwrap();
-    let lock = fs::File::create(state.join(".history.json.tessera-lock")).unwrap();
+    let state = state.canonicalize().unwrap();
+    let lock_file = state.join(".history.json.tessera-lock");
+    let lock = fs::File::create(&lock_file).unwrap();
     lock.lock().unwrap();
     let script = "mkdir -m 700 tessera
         tessera profile add remote --kind onprem --base-url http://127.0.0.1:9
@@ -224,8 +226,8 @@ fn what_was_not_saved_is_reported_if_the_next_screen_fails() {
     program.wait_for("READY");
     program.wait_for("▀");
     program.press("f");
-    // The history is saved when the results are there.
-    program.wait_for("lower is closer");
+    program.wait_for("similar to");
+    program.wait_until_open(&lock_file);
     program.press("P");
     program.wait_for("remote");
     let [config, errors] = ["tessera/config.toml", "errors"].map(|name| program.home().join(name));

@@ -288,6 +288,20 @@ impl Program {
         }
     }
 
+    /// Waits until the program has opened a file, according to `/proc`.
+    pub fn wait_until_open(&self, file: &Path) {
+        let start = Instant::now();
+        let folder = format!("/proc/{}/fd", self.process_id());
+        let is_open = || {
+            let mut files = std::fs::read_dir(&folder).unwrap().flatten();
+            files.any(|it| std::fs::read_link(it.path()).is_ok_and(|open| open == file))
+        };
+        while !is_open() {
+            assert!(start.elapsed() < TIMEOUT, "it does not open {}", file.display());
+            thread::yield_now();
+        }
+    }
+
     /// Waits until the process is stopped, according to `/proc`.
     pub fn wait_until_stopped(&self) {
         let start = Instant::now();

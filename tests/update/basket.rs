@@ -335,7 +335,7 @@ fn a_member_of_a_selected_cluster_is_excluded_not_selected_twice() {
     desk.press("enter l space");
     assert_eq!(totals(&desk).media, 1);
     desk.press("esc space");
-    assert_eq!(desk.notice(), "1 cluster selected, replacing 1 selected item; u undoes it");
+    assert_eq!(desk.notice(), "1 cluster selected, replacing 1 selected media item; u undoes it");
     desk.press("enter x l space");
     let excluded: Vec<_> = cluster(0).previews[1..].iter().map(|it| it.media).collect();
     let items = selection(&desk).items();

@@ -147,7 +147,7 @@ fn a_saved_cut_by_a_file_follows_the_file_when_it_is_registered_again() {
     desk.type_text("near");
     desk.press("enter W enter");
     desk.answer(Lane::Anchor, Payload::Anchor(anchor(2)));
-    let filter = Filter::Similar { anchor: anchor(2), max_distance: Fraction::new(0.119) };
+    let filter = Filter::Similar { anchor: anchor(2), max_distance: Fraction::new(0.12) };
     assert_eq!(search(&desk).filters, [filter]);
     assert_eq!(desk.app.query().draft(desk.app.results()).filters(), Ok(search(&desk).filters));
 }

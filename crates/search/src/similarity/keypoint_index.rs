@@ -245,7 +245,7 @@ mod tests {
     fn keypoints(descriptors: impl IntoIterator<Item = u128>) -> Keypoints {
         let packed = descriptors.into_iter().flat_map(|word| {
             let bytes = word.to_le_bytes();
-            [0, 0].into_iter().chain(bytes)
+            [0, 0, 0].into_iter().chain(bytes)
         });
         Keypoints::from_bytes(&packed.collect::<Vec<u8>>())
     }
