@@ -3,7 +3,7 @@
 use std::{hint, io, os::unix::net::UnixStream, process};
 
 use tessera::{
-    cli::{self, CheckResult, Cli, CliCommand, CliError, Context, InterfaceCommand, TerminalInfo},
+    cli::{self, Cli, CliCommand, CliError, Context, DoctorResult, InterfaceCommand, TerminalInfo},
     credentials, process_signals,
     runtime::{
         self,
@@ -151,7 +151,7 @@ fn describe_screen() -> TerminalInfo {
     }
 }
 
-fn terminal_facts(capabilities: &Capabilities, environment: &Environment) -> Vec<CheckResult> {
+fn terminal_facts(capabilities: &Capabilities, environment: &Environment) -> Vec<DoctorResult> {
     let set = |name| {
         std::env::var(name).ok().filter(|value| !value.is_empty()).map(|value| (name, value))
     };
@@ -160,7 +160,7 @@ fn terminal_facts(capabilities: &Capabilities, environment: &Environment) -> Vec
     let facts = capabilities.explanations(environment, locale);
     let facts = facts.into_iter().chain([("clipboard", runtime::explain_copies())]);
     let result = |(subject, Explanation { text, is_warning }): (&str, _)| {
-        let result = if is_warning { CheckResult::warning } else { CheckResult::passed };
+        let result = if is_warning { DoctorResult::warning } else { DoctorResult::passed };
         result(subject, text)
     };
     facts.map(result).collect()

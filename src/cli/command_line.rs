@@ -33,7 +33,7 @@ use crate::cli::{
     reindex, search,
     selection::{self, SelectionCommand},
     service_options::{ModelCommand, StoreCommand},
-    set_algebra,
+    set,
     tag::{self, TagCommand},
 };
 
@@ -174,7 +174,7 @@ pub enum HeadlessCommand {
     Selection(SelectionCommand),
     /// Combine two search results.
     #[command(subcommand)]
-    Set(set_algebra::SetCommand),
+    Set(set::SetCommand),
     /// Tag and rate media, and manage tags.
     #[command(subcommand)]
     Tag(TagCommand),
@@ -483,7 +483,7 @@ pub async fn run(context: &Context, command: HeadlessCommand) -> CliResult {
             HeadlessCommand::Report(options) => options.run(context).await,
             HeadlessCommand::Search(command) => search::run(context, command).await,
             HeadlessCommand::Selection(command) => selection::run(context, command).await,
-            HeadlessCommand::Set(command) => set_algebra::run(context, &command),
+            HeadlessCommand::Set(command) => set::run(context, &command),
             HeadlessCommand::Tag(command) => tag::run(context, command).await,
         }
     };

@@ -15,7 +15,7 @@ use tokio::sync::Notify;
 
 use crate::cli::prelude::*;
 use crate::cli::{
-    CheckResult, GlobalOptions, ServiceTarget, deployment, keyboard,
+    DoctorResult, GlobalOptions, ServiceTarget, deployment, keyboard,
     messages::{Messages, write_stderr},
     output::{Document, Output},
     values::similar_folder,
@@ -280,5 +280,5 @@ pub struct TerminalInfo {
     /// The protocols that draw at the cursor, best first. Half-blocks always work.
     pub protocols: Vec<Protocol>,
     /// What decides pictures, colors, widths and the encoding.
-    pub facts: Vec<CheckResult>,
+    pub facts: Vec<DoctorResult>,
 }

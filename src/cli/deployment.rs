@@ -236,8 +236,8 @@ pub fn profile_client(
 ) -> CliResult<Client> {
     remote_client(profile, |base_url, api_key| {
         let origin = base_url.to_string();
-        let holder = SecretOwner { profile: &profile.name, origin: &origin, api_key };
-        ServiceLogin::for_profile(holder, typed, secrets)
+        let owner = SecretOwner { profile: &profile.name, origin: &origin, api_key };
+        ServiceLogin::for_profile(owner, typed, secrets)
     })
 }
 

@@ -16,7 +16,7 @@ use crate::{
         FolderOpening, GlobalOptions, Output, ServiceTarget, TerminalInfo,
         connection::clock_skew_warning,
         deployment,
-        exit::{CheckResult, redact_home},
+        doctor_result::{DoctorResult, redact_home},
         keyboard::watch_interrupts,
         local, login,
         messages::Messages,
@@ -105,7 +105,7 @@ async fn run_checks(
         "version": env!("CARGO_PKG_VERSION"),
         "platform": format!("{}-{}", env::consts::ARCH, env::consts::OS),
         "environment": variables,
-        "findings": findings.iter().map(CheckResult::row).collect::<Vec<_>>(),
+        "findings": findings.iter().map(DoctorResult::row).collect::<Vec<_>>(),
     });
     let document = Document::new("tessera.findings/1", answer);
     if options.report {
@@ -113,14 +113,16 @@ async fn run_checks(
     } else if out.is_table() {
         // The results are printed as lines, because a table would truncate the sentences to the
         // width of the terminal.
-        unless_closed(out.print_text(&findings.iter().map(CheckResult::line).collect::<String>()))?;
+        unless_closed(
+            out.print_text(&findings.iter().map(DoctorResult::line).collect::<String>()),
+        )?;
     } else {
         out.print(&document)?;
     }
     Ok(findings.iter().find_map(|finding| finding.exit).unwrap_or(Exit::Done))
 }
 
-fn check_terminal(detect_terminal: fn() -> TerminalInfo) -> Vec<CheckResult> {
+fn check_terminal(detect_terminal: fn() -> TerminalInfo) -> Vec<DoctorResult> {
     let streams =
         [io::stdin().is_terminal(), io::stdout().is_terminal(), io::stderr().is_terminal()];
     if streams != [true; 3] {
@@ -132,7 +134,7 @@ fn check_terminal(detect_terminal: fn() -> TerminalInfo) -> Vec<CheckResult> {
             .collect();
         let missing = missing.join(", ");
         let message = format!("no terminal for {missing}: commands work, the interface does not");
-        return vec![CheckResult::warning("terminal", message)];
+        return vec![DoctorResult::warning("terminal", message)];
     }
     let terminal = detect_terminal();
     let TerminalInfo { name, size: (columns, rows), cell: (width, height), .. } = &terminal;
@@ -144,16 +146,16 @@ fn check_terminal(detect_terminal: fn() -> TerminalInfo) -> Vec<CheckResult> {
         protocols.join(", "),
         if terminal.answered { "" } else { "; it did not respond to capability queries" },
     );
-    std::iter::once(CheckResult::passed("terminal", message)).chain(terminal.facts).collect()
+    std::iter::once(DoctorResult::passed("terminal", message)).chain(terminal.facts).collect()
 }
 
-fn check_settings(global: &GlobalOptions) -> Vec<CheckResult> {
+fn check_settings(global: &GlobalOptions) -> Vec<DoctorResult> {
     let sources = global.sources();
     let (layers, errors) = Layers::read(&sources);
     let commands = layers.custom_commands();
     let mut findings = Vec::new();
     if sources.user.is_none() {
-        findings.push(CheckResult::warning("settings", tessera_config::UNKNOWN_CONFIG_FILE));
+        findings.push(DoctorResult::warning("settings", tessera_config::UNKNOWN_CONFIG_FILE));
     }
     let is_of = |error: &ConfigError, file: &Path| error.location == file.display().to_string();
     for (subject, file) in [("settings", &sources.user), ("project", &layers.project)] {
@@ -162,11 +164,11 @@ fn check_settings(global: &GlobalOptions) -> Vec<CheckResult> {
             continue;
         }
         let there = if file.exists() { "" } else { ": not present, so the defaults apply" };
-        findings.push(CheckResult::passed(subject, format!("{}{there}", file.display())));
+        findings.push(DoctorResult::passed(subject, format!("{}{there}", file.display())));
     }
     let ignored = layers.warnings.into_iter();
-    findings.extend(ignored.map(|message| CheckResult::warning("project", message)));
-    let failed = |subject, message| CheckResult::failed(subject, message, Exit::Usage);
+    findings.extend(ignored.map(|message| DoctorResult::warning("project", message)));
+    let failed = |subject, message| DoctorResult::failed(subject, message, Exit::Usage);
     for error in &errors {
         let is_of_project = sources.project.as_ref().is_some_and(|file| is_of(error, file));
         let subject = if is_of_project { "project" } else { "settings" };
@@ -177,20 +179,20 @@ fn check_settings(global: &GlobalOptions) -> Vec<CheckResult> {
     }
     match tessera_config::load_keymap(tessera_config::keymap_file().as_deref(), &commands) {
         Ok((_, warnings)) => {
-            let warning = |message| CheckResult::warning("keys", message);
+            let warning = |message| DoctorResult::warning("keys", message);
             findings.extend(warnings.into_iter().map(warning));
         }
         Err(error) => {
-            findings.push(CheckResult::failed("keys", error.to_string(), Exit::Usage));
+            findings.push(DoctorResult::failed("keys", error.to_string(), Exit::Usage));
         }
     }
     findings
 }
 
 /// Reports where secrets are stored, but never the secrets themselves.
-fn check_secrets() -> Vec<CheckResult> {
-    let passed = |message: String| CheckResult::passed("secrets", message);
-    let mut findings: Vec<CheckResult> = credentials::login_variables()
+fn check_secrets() -> Vec<DoctorResult> {
+    let passed = |message: String| DoctorResult::passed("secrets", message);
+    let mut findings: Vec<DoctorResult> = credentials::login_variables()
         .map(|name| {
             format!("{name} is set, for the service of TESSERA_BASE_URL or TESSERA_PROFILE only")
         })
@@ -199,7 +201,7 @@ fn check_secrets() -> Vec<CheckResult> {
     let secrets = match login::open_secrets() {
         Ok(secrets) => secrets,
         Err(error) => {
-            findings.push(CheckResult::warning("secrets", error.message));
+            findings.push(DoctorResult::warning("secrets", error.message));
             return findings;
         }
     };
@@ -219,41 +221,41 @@ fn check_secrets() -> Vec<CheckResult> {
                 "cannot be stored in {reason}; make its folder writable, or set {SECRET_VARIABLE} or \
                  {SECRET_FILE_VARIABLE}"
             );
-            CheckResult::warning("secrets", message)
+            DoctorResult::warning("secrets", message)
         }
     });
     findings
 }
 
-fn check_disk(subject: &str, folder: Option<&Path>) -> Vec<CheckResult> {
+fn check_disk(subject: &str, folder: Option<&Path>) -> Vec<DoctorResult> {
     let Some(folder) = folder else {
-        return vec![CheckResult::warning(subject, tessera_config::UNKNOWN_HOME)];
+        return vec![DoctorResult::warning(subject, tessera_config::UNKNOWN_HOME)];
     };
     if let Err(error) = check_writable(folder) {
         let message = format!("{}: cannot create files: {error}", folder.display());
-        return vec![CheckResult::failed(subject, message, Exit::Failed)];
+        return vec![DoctorResult::failed(subject, message, Exit::Failed)];
     }
     let missing = missing_guarantees(folder, Guarantee::ALL);
     if missing.is_empty() {
-        return vec![CheckResult::passed(subject, folder.display().to_string())];
+        return vec![DoctorResult::passed(subject, folder.display().to_string())];
     }
-    missing.into_iter().map(|sentence| CheckResult::warning(subject, sentence)).collect()
+    missing.into_iter().map(|sentence| DoctorResult::warning(subject, sentence)).collect()
 }
 
 /// Checks the profile that `--profile` names, or every profile together with the address or the folder of the command
 /// line.
-async fn check_deployments(global: &GlobalOptions, settings: &Settings) -> Vec<CheckResult> {
+async fn check_deployments(global: &GlobalOptions, settings: &Settings) -> Vec<DoctorResult> {
     let mut targets: Vec<ServiceTarget> =
         settings.profiles.iter().cloned().map(ServiceTarget::saved).collect();
     match deployment::select_target(global, settings) {
         Ok(Some(target)) if !target.is_saved => targets.push(target),
         Ok(Some(target)) if global.profile.is_some() => targets = vec![target],
         Ok(_) => {}
-        Err(error) => return vec![CheckResult::of_error("profiles", error)],
+        Err(error) => return vec![DoctorResult::of_error("profiles", error)],
     }
     if targets.is_empty() {
         let message = "none: `tessera profile add` names a deployment";
-        return vec![CheckResult::warning("profiles", message)];
+        return vec![DoctorResult::warning("profiles", message)];
     }
     let mut findings = Vec::new();
     for target in targets {
@@ -262,22 +264,22 @@ async fn check_deployments(global: &GlobalOptions, settings: &Settings) -> Vec<C
             Some((folder, _)) => check_picture_folder(&subject, folder).await,
             None => check_reachable(&subject, &target).await,
         };
-        findings.push(checked.unwrap_or_else(|error| CheckResult::of_error(subject, error)));
+        findings.push(checked.unwrap_or_else(|error| DoctorResult::of_error(subject, error)));
     }
     findings
 }
 
-async fn check_picture_folder(subject: &str, folder: &Path) -> CliResult<CheckResult> {
+async fn check_picture_folder(subject: &str, folder: &Path) -> CliResult<DoctorResult> {
     if is_storage_uri(folder) {
         local::check_storage_folder(folder).await?;
     } else {
         require_source(folder).map_err(CliError::usage)?;
     }
-    Ok(CheckResult::passed(subject, folder.display().to_string()))
+    Ok(DoctorResult::passed(subject, folder.display().to_string()))
 }
 
 /// Checks whether a deployment responds and accepts the login, and how far its clock deviates.
-async fn check_reachable(subject: &str, target: &ServiceTarget) -> CliResult<CheckResult> {
+async fn check_reachable(subject: &str, target: &ServiceTarget) -> CliResult<DoctorResult> {
     let (client, _) =
         deployment::client_for(target, FolderOpening::Update, Messages::quiet(), None).await?;
     let client = client.with_retries(0);
@@ -294,8 +296,8 @@ async fn check_reachable(subject: &str, target: &ServiceTarget) -> CliResult<Che
     let datasets = count_with_noun(datasets.len(), "dataset", "datasets");
     let message = format!("{address}: {login}, {datasets}");
     Ok(match clock_skew_warning(&client) {
-        Some(skew) => CheckResult::warning(subject, format!("{message}; {skew}")),
-        None => CheckResult::passed(subject, message),
+        Some(skew) => DoctorResult::warning(subject, format!("{message}; {skew}")),
+        None => DoctorResult::passed(subject, message),
     })
 }
 

@@ -1,7 +1,7 @@
-//! Defines the exit codes of the program, the error type of a command, and the result of a check of `tessera doctor`. A
-//! new exit code is added here once, for the help, the manual, `spec` and error documents.
+//! Defines the exit codes of the program and the error type of a command. A new exit code is added here once, for the
+//! help, the manual, `spec` and error documents.
 
-use std::{env, fmt, io};
+use std::{fmt, io};
 
 use tessera_config::{edit::EditError, text_enum};
 use tessera_model::FailureKind;
@@ -92,8 +92,8 @@ impl CliError {
         Self { halt: Some((exit_code, message)), ..Self::failed("--jq: halted") }
     }
 
-    /// Whether the reader has closed standard output.
-    pub fn is_closed_output(&self) -> bool {
+    /// Returns whether the command has ended early, although nothing went wrong.
+    pub fn is_early_end(&self) -> bool {
         self.exit == Exit::Done
     }
 
@@ -203,90 +203,6 @@ impl From<EditError> for CliError {
         match error {
             EditError::Invalid(message) => Self::usage(message),
             EditError::Unwritten(message) => Self::failed(message),
-        }
-    }
-}
-
-/// The result of a check of `tessera doctor`.
-#[derive(Clone, Debug)]
-pub struct CheckResult {
-    subject: String,
-    message: String,
-    /// The printed name of the result: ok, warning or trouble.
-    state: &'static str,
-    /// The exit code of a failed check.
-    pub exit: Option<Exit>,
-}
-
-impl CheckResult {
-    pub fn passed(subject: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { subject: subject.into(), message: message.into(), state: "ok", exit: None }
-    }
-
-    pub fn warning(subject: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { state: "warning", ..Self::passed(subject, message) }
-    }
-
-    pub fn failed(subject: impl Into<String>, message: impl Into<String>, exit: Exit) -> Self {
-        Self { state: "trouble", exit: Some(exit), ..Self::passed(subject, message) }
-    }
-
-    /// Returns the result of a check that an error has ended.
-    pub fn of_error(subject: impl Into<String>, error: CliError) -> Self {
-        Self::failed(subject, error.message, error.exit)
-    }
-
-    pub fn line(&self) -> String {
-        let subject = SafeText::name(&self.subject);
-        let message = SafeText::detail(&redact_home(&self.message));
-        format!("{:<9}{subject}: {message}\n", self.state)
-    }
-
-    pub fn row(&self) -> Value {
-        json!({
-            "state": self.state,
-            "subject": redact_home(&self.subject),
-            "message": redact_home(&self.message),
-            "exit_code": self.exit.map(|exit| exit as i32),
-        })
-    }
-}
-
-/// Replaces the home directory with `~`, because it contains the user's name.
-pub(super) fn redact_home(text: &str) -> String {
-    match env::home_dir().map(|home| home.display().to_string()) {
-        Some(home) if home.len() > 1 => replace_path(text, &home, "~"),
-        _ => text.to_owned(),
-    }
-}
-
-/// Replaces a path and the beginnings of paths below it, but not a part of a longer name, as in an address.
-fn replace_path(text: &str, path: &str, replacement: &str) -> String {
-    let continues = |it: char| it.is_alphanumeric() || ['-', '_', '~'].contains(&it);
-    let mut parts = text.split(path).peekable();
-    let mut replaced = String::with_capacity(text.len());
-    while let Some(part) = parts.next() {
-        replaced.push_str(part);
-        let Some(after) = parts.peek() else { break };
-        let is_whole = !replaced.ends_with(continues) && !after.starts_with(continues);
-        replaced.push_str(if is_whole { replacement } else { path });
-    }
-    replaced
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_whole_paths_are_replaced() {
-        for (text, expected) in [
-            ("/data, /data/data", "~, ~/data"),
-            ("open /data/a and `/data`: /data.", "open ~/a and `~`: ~."),
-            ("postgres://host/database, x/data/y", "postgres://host/database, x/data/y"),
-            ("/data-2 and file:///data/a", "/data-2 and file://~/a"),
-        ] {
-            assert_eq!(replace_path(text, "/data", "~"), expected);
         }
     }
 }

@@ -28,29 +28,29 @@ pub fn open_secrets() -> CliResult<SecretLocations> {
 impl ServiceLogin {
     /// Finds the login of a profile. `typed` is a secret that was just entered.
     pub fn for_profile(
-        holder: SecretOwner,
+        owner: SecretOwner,
         typed: Option<SecretString>,
         secrets: Option<&SecretLocations>,
     ) -> CliResult<Self> {
         if typed.is_none()
-            && let Ok(environment) = EnvironmentLoginPermission::for_profile(holder)
+            && let Ok(environment) = EnvironmentLoginPermission::for_profile(owner)
             && let Some(token) = environment.token().map_err(CliError::usage)?
         {
             return Ok(Self::from_token(token));
         }
-        let api_key = profile_key(holder)?;
-        let holder = SecretOwner { api_key: &api_key, ..holder };
+        let api_key = profile_key(owner)?;
+        let owner = SecretOwner { api_key: &api_key, ..owner };
         let (secret, source) = match typed {
             Some(secret) => (secret, SecretSource::Typed),
-            None => find_secret(holder, secrets)
+            None => find_secret(owner, secrets)
                 .map_err(CliError::usage)?
-                .ok_or_else(|| missing_in_profile(holder, "secret here"))?,
+                .ok_or_else(|| missing_in_profile(owner, "secret here"))?,
         };
-        let (profile, origin) = (holder.profile.to_owned(), holder.origin.to_owned());
+        let (profile, origin) = (owner.profile.to_owned(), owner.origin.to_owned());
         let (key, secrets) = (api_key.clone(), secrets.cloned());
         let reload = SecretReloader::new(move || {
-            let holder = SecretOwner { profile: &profile, origin: &origin, api_key: &key };
-            find_secret(holder, secrets.as_ref()).ok().flatten().map(|(secret, _)| secret)
+            let owner = SecretOwner { profile: &profile, origin: &origin, api_key: &key };
+            find_secret(owner, secrets.as_ref()).ok().flatten().map(|(secret, _)| secret)
         });
         let access = AuthMethod::Hosted(Credentials { api_key, api_secret: secret });
         Ok(Self { access, source, reload: (source != SecretSource::Typed).then_some(reload) })
@@ -101,16 +101,16 @@ impl ServiceLogin {
     }
 }
 
-fn profile_key(holder: SecretOwner) -> CliResult<String> {
-    if !holder.api_key.is_empty() {
-        return Ok(holder.api_key.to_owned());
+fn profile_key(owner: SecretOwner) -> CliResult<String> {
+    if !owner.api_key.is_empty() {
+        return Ok(owner.api_key.to_owned());
     }
-    api_key_variable()?.ok_or_else(|| missing_in_profile(holder, "API key yet"))
+    api_key_variable()?.ok_or_else(|| missing_in_profile(owner, "API key yet"))
 }
 
-fn missing_in_profile(holder: SecretOwner, what: &str) -> CliError {
-    let name = holder.profile;
-    let unusable = EnvironmentLoginPermission::for_profile(holder).err();
+fn missing_in_profile(owner: SecretOwner, what: &str) -> CliError {
+    let name = owner.profile;
+    let unusable = EnvironmentLoginPermission::for_profile(owner).err();
     let reason = unusable.map(|reason| format!("; {reason}")).unwrap_or_default();
     CliError::new(Exit::Login, format!("the profile `{name}` has no {what}{reason}"))
         .with_remedy(ShellCommand::new("tessera auth import").option("--profile", name))

@@ -15,6 +15,7 @@ mod dataset;
 mod dataset_folder;
 mod deployment;
 mod doctor;
+mod doctor_result;
 mod duplicates;
 mod enrichment;
 mod exit;
@@ -45,7 +46,7 @@ mod reindex;
 mod search;
 mod selection;
 mod service_options;
-mod set_algebra;
+mod set;
 mod tag;
 mod terminal_changes;
 mod values;
@@ -63,7 +64,8 @@ pub use deployment::{
     select_target,
 };
 pub use doctor::{DoctorOptions, run_doctor};
-pub use exit::{CheckResult, CliError, CliResult, Exit};
+pub use doctor_result::DoctorResult;
+pub use exit::{CliError, CliResult, Exit};
 pub use global_options::{GlobalOptions, PrintFormat};
 pub use image::{DrawOptions, NamedPicture, draw_pictures};
 pub use info::{InfoCommand, run_info};

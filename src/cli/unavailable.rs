@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use crate::cli::prelude::*;
 use crate::cli::{
     FolderOpening, GlobalOptions, ServeOptions, WorkOptions,
-    exit::CheckResult,
+    doctor_result::DoctorResult,
     service_options::{ModelCommand, SharedStorage, StoreCommand},
 };
 use crate::usecase::{file_actions::OriginalFinder, models::ModelProvider};
@@ -120,11 +120,11 @@ pub fn run_store(_: &Context, _: &StoreCommand) -> CliResult {
     Err(unavailable())
 }
 
-pub fn check_requirements(_: Option<&Path>, _: Option<&Path>) -> Vec<CheckResult> {
+pub fn check_requirements(_: Option<&Path>, _: Option<&Path>) -> Vec<DoctorResult> {
     Vec::new()
 }
 
-pub async fn check_store(_: &SharedStorage) -> Vec<CheckResult> {
+pub async fn check_store(_: &SharedStorage) -> Vec<DoctorResult> {
     Vec::new()
 }
 

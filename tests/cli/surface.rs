@@ -565,7 +565,7 @@ async fn the_doctor_names_what_is_wrong_and_no_secret() {
     let (code, reported) = doctor(&[]);
     assert_eq!(code, 2);
     let wrong = row(&reported, "settings");
-    assert_eq!(wrong["state"], "trouble", "the same file is not ok as well: {reported}");
+    assert_eq!(wrong["state"], "error", "the same file is not ok as well: {reported}");
     assert!(wrong.to_string().contains("colour") && wrong.to_string().contains("line 2"));
 }
 
@@ -579,7 +579,7 @@ fn the_doctor_opens_the_store() {
     // The first bytes are the signature of the format, and 60 to 63 are the version of the tables.
     for (position, code, expected) in [
         (0, 0, "warning\tlocal store\tthe store is damaged; the next command with --folder"),
-        (60, 1, "trouble\tlocal store\tthe store in"),
+        (60, 1, "error\tlocal store\tthe store in"),
     ] {
         let mut changed = intact.clone();
         changed[position] ^= 1;

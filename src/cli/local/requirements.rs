@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use crate::cli::prelude::*;
 use crate::{
-    cli::{exit::CheckResult, local::model::models_document},
+    cli::{doctor_result::DoctorResult, local::model::models_document},
     subprocess,
     usecase::models::{NO_MODEL, require_model},
 };
@@ -22,12 +22,12 @@ const PYTHON_CHECK: &str = "import sys, pip; sys.exit(sys.version_info < (3, 9))
 
 /// Checks what local deployments need. `data` is the folder of their indexes, which may not exist yet, or be unknown.
 /// `model` is the setting.
-pub fn check_requirements(data: Option<&Path>, model: Option<&Path>) -> Vec<CheckResult> {
+pub fn check_requirements(data: Option<&Path>, model: Option<&Path>) -> Vec<DoctorResult> {
     let videos = match DeploymentSettings::detect().ffmpeg {
         Some(program) => {
-            CheckResult::passed("videos, AVIF and HEIF", program.display().to_string())
+            DoctorResult::passed("videos, AVIF and HEIF", program.display().to_string())
         }
-        None => CheckResult::warning(
+        None => DoctorResult::warning(
             "videos, AVIF and HEIF",
             "skipped; install ffmpeg and ffprobe to show them",
         ),
@@ -41,23 +41,23 @@ pub fn check_requirements(data: Option<&Path>, model: Option<&Path>) -> Vec<Chec
     results
 }
 
-fn check_models(chosen: Option<&Path>) -> Vec<CheckResult> {
+fn check_models(chosen: Option<&Path>) -> Vec<DoctorResult> {
     let names: Vec<String> = match models_document() {
         Ok(document) => {
             document.rows().filter_map(|row| row["name"].as_str().map(str::to_owned)).collect()
         }
-        Err(error) => return vec![CheckResult::warning("model", error.message)],
+        Err(error) => return vec![DoctorResult::warning("model", error.message)],
     };
     let chosen = chosen.filter(|name| *name != Path::new(NO_MODEL));
     let model = match chosen {
         Some(chosen) => match require_model(chosen) {
             Ok(()) => {
                 let message = format!("{}, which the settings choose", chosen.display());
-                CheckResult::passed("model", message)
+                DoctorResult::passed("model", message)
             }
-            Err(message) => CheckResult::failed("model", message, Exit::Usage),
+            Err(message) => DoctorResult::failed("model", message, Exit::Usage),
         },
-        None if names.is_empty() => CheckResult::passed(
+        None if names.is_empty() => DoctorResult::passed(
             "model",
             "none; `tessera model list --available` lists models that find pictures by words, and \
              `tessera model get NAME` gets one",
@@ -65,7 +65,7 @@ fn check_models(chosen: Option<&Path>) -> Vec<CheckResult> {
         None => {
             let names = names.join(", ");
             let message = format!("the settings choose none; `--model` and `model` take: {names}");
-            CheckResult::passed("model", message)
+            DoctorResult::passed("model", message)
         }
     };
     let has_none = chosen.is_none() && names.is_empty();
@@ -73,7 +73,7 @@ fn check_models(chosen: Option<&Path>) -> Vec<CheckResult> {
 }
 
 /// Checks the programs that make the starter model.
-fn check_starter() -> CheckResult {
+fn check_starter() -> DoctorResult {
     let mut missing = Vec::new();
     if !runs_python() {
         missing.push("Python 3.9 or newer with pip");
@@ -81,13 +81,13 @@ fn check_starter() -> CheckResult {
     missing.extend(["apt-get", "dpkg-deb"].into_iter().filter(|it| !subprocess::is_on_path(it)));
     if missing.is_empty() {
         let message = "`tessera model get starter` can make it, because its programs are installed";
-        return CheckResult::passed("starter model", message);
+        return DoctorResult::passed("starter model", message);
     }
     let missing = missing.join(", ");
     let message = format!(
         "`tessera model get starter` cannot make it; install {missing}, or choose another model"
     );
-    CheckResult::warning("starter model", message)
+    DoctorResult::warning("starter model", message)
 }
 
 fn runs_python() -> bool {
@@ -98,30 +98,30 @@ fn runs_python() -> bool {
 }
 
 /// Returns nothing if the space cannot be found out, because the folder itself is checked elsewhere.
-fn check_space(data: &Path) -> Option<CheckResult> {
+fn check_space(data: &Path) -> Option<DoctorResult> {
     let existing = data.ancestors().find(|folder| folder.exists())?;
     tessera_files::free_space(existing).map(space_result)
 }
 
 /// Returns the result of a store that cannot be read.
-fn store_result(error: &StoreError) -> CheckResult {
+fn store_result(error: &StoreError) -> DoctorResult {
     if error.is_damage() {
         let remedy = "the next command with --folder sets it aside, and indexes its datasets again";
-        return CheckResult::warning("local store", format!("the store is damaged; {remedy}"));
+        return DoctorResult::warning("local store", format!("the store is damaged; {remedy}"));
     }
-    CheckResult::failed("local store", error.to_string(), Exit::Failed)
+    DoctorResult::failed("local store", error.to_string(), Exit::Failed)
 }
 
-fn space_result(free: u64) -> CheckResult {
+fn space_result(free: u64) -> DoctorResult {
     let message = format!("{} are free for indexes and exports", format_bytes(free));
     if free < RESERVED_BYTES {
         let reserved = format_bytes(RESERVED_BYTES);
         let message = format!(
             "{message}, but uploads and exports leave {reserved} free; delete files, or use another disk with --data"
         );
-        return CheckResult::failed("disk", message, Exit::Failed);
+        return DoctorResult::failed("disk", message, Exit::Failed);
     }
-    let result = if free < LITTLE_SPACE { CheckResult::warning } else { CheckResult::passed };
+    let result = if free < LITTLE_SPACE { DoctorResult::warning } else { DoctorResult::passed };
     result("disk", message)
 }
 

@@ -7,7 +7,7 @@ use secrecy::ExposeSecret;
 use crate::cli::prelude::*;
 use crate::{
     cli::{
-        exit::CheckResult,
+        doctor_result::DoctorResult,
         local::{LocalSettings, local_settings, service::index_dir},
         service_options::{SharedStorage, StoreCommand, StoreOptions},
     },
@@ -112,20 +112,20 @@ fn document(address: &StoreAddress, status: &StoreStatus) -> Document {
 const MAX_CLOCK_DIFFERENCE: u64 = 2_000_000;
 
 /// Checks the store and the bucket that the options or the environment name.
-pub async fn check_store(options: &SharedStorage) -> Vec<CheckResult> {
+pub async fn check_store(options: &SharedStorage) -> Vec<DoctorResult> {
     let mut results = check_server(&options.store)
         .await
-        .unwrap_or_else(|error| vec![CheckResult::of_error("store", error)]);
+        .unwrap_or_else(|error| vec![DoctorResult::of_error("store", error)]);
     if let Some(bucket) = &options.bucket {
         match check_bucket(bucket).await {
             Ok(found) => results.extend(found),
-            Err(error) => results.push(CheckResult::of_error("bucket", error)),
+            Err(error) => results.push(DoctorResult::of_error("bucket", error)),
         }
     }
     results
 }
 
-async fn check_server(options: &StoreOptions) -> CliResult<Vec<CheckResult>> {
+async fn check_server(options: &StoreOptions) -> CliResult<Vec<DoctorResult>> {
     let Some(address) = store_address(options)? else { return Ok(Vec::new()) };
     let check = move || {
         let failed = |cause: StoreError| CliError::failed(cause.to_string());
@@ -139,27 +139,27 @@ async fn check_server(options: &StoreOptions) -> CliResult<Vec<CheckResult>> {
         }
         let datasets = count_with_noun(datasets, "dataset", "datasets");
         let found = format!("{address}: PostgreSQL {server_version}, {datasets}");
-        let mut results = vec![CheckResult::passed("store", found)];
+        let mut results = vec![DoctorResult::passed("store", found)];
         match postgres::health(&address) {
             Ok(health) => results.extend(describe(&health)),
-            Err(cause) => results.push(CheckResult::of_error("store", failed(cause))),
+            Err(cause) => results.push(DoctorResult::of_error("store", failed(cause))),
         }
         Ok(results)
     };
     run_blocking(check).await
 }
 
-fn describe(health: &StoreHealth) -> Vec<CheckResult> {
+fn describe(health: &StoreHealth) -> Vec<DoctorResult> {
     let StoreHealth { clock_ahead, vectors, workers, waiting, longest_wait, .. } = health;
     let read_only = "the server accepts no changes; connect to the primary, or ask its operator";
-    let read_only = health.is_read_only.then(|| CheckResult::warning("store changes", read_only));
+    let read_only = health.is_read_only.then(|| DoctorResult::warning("store changes", read_only));
     let difference = clock_ahead.unsigned_abs();
     let (seconds, micros) = (difference / 1_000_000, difference % 1_000_000);
     let clock = format!("the clock of the server differs by {seconds}.{micros:06} s");
     let clock = if difference > MAX_CLOCK_DIFFERENCE {
-        CheckResult::warning("store clock", format!("{clock}; synchronize it with this machine"))
+        DoctorResult::warning("store clock", format!("{clock}; synchronize it with this machine"))
     } else {
-        CheckResult::passed("store clock", clock)
+        DoctorResult::passed("store clock", clock)
     };
     let alive = count_with_noun(*workers, "worker is alive", "workers are alive");
     let tasks = count_with_noun(*waiting, "task waits", "tasks wait");
@@ -170,22 +170,22 @@ fn describe(health: &StoreHealth) -> Vec<CheckResult> {
     };
     let found = format!("{alive}, {tasks}");
     let workers = if *workers == 0 && *waiting > 0 {
-        CheckResult::warning("workers", format!("{found}; start `tessera work`"))
+        DoctorResult::warning("workers", format!("{found}; start `tessera work`"))
     } else {
-        CheckResult::passed("workers", found)
+        DoctorResult::passed("workers", found)
     };
     let reasons = health.waiting_reasons.iter();
     let reasons = reasons.map(|reason| {
-        CheckResult::warning("tasks", format!("a worker gave its task back: {reason}"))
+        DoctorResult::warning("tasks", format!("a worker gave its task back: {reason}"))
     });
     [clock, check_vectors(vectors), workers].into_iter().chain(reasons).chain(read_only).collect()
 }
 
-fn check_vectors(vectors: &VectorSupport) -> CheckResult {
+fn check_vectors(vectors: &VectorSupport) -> DoctorResult {
     let without = "without it, large datasets are searched in the memory of each process";
     let missing = match vectors {
         VectorSupport::Installed { version, .. } => {
-            return CheckResult::passed("store extension", format!("pgvector {version}"));
+            return DoctorResult::passed("store extension", format!("pgvector {version}"));
         }
         VectorSupport::Outdated(version) => {
             format!("pgvector {version} is older than 0.8; update it: {without}")
@@ -196,18 +196,18 @@ fn check_vectors(vectors: &VectorSupport) -> CheckResult {
         ),
         VectorSupport::Missing => format!("the server does not offer pgvector: {without}"),
     };
-    CheckResult::passed("store extension", missing)
+    DoctorResult::passed("store extension", missing)
 }
 
-async fn check_bucket(bucket: &str) -> CliResult<[CheckResult; 2]> {
+async fn check_bucket(bucket: &str) -> CliResult<[DoctorResult; 2]> {
     let LocalSettings { storage, .. } = local_settings(None, None)?;
     let folder = BucketFolder::new(&storage, &parse_bucket(bucket)?).map_err(LocalError::Bucket)?;
     folder.check().await.map_err(LocalError::Bucket)?;
-    let written = CheckResult::passed("bucket", format!("{bucket} can be written"));
+    let written = DoctorResult::passed("bucket", format!("{bucket} can be written"));
     Ok([written, check_interrupted_uploads(&folder).await])
 }
 
-async fn check_interrupted_uploads(folder: &BucketFolder) -> CheckResult {
+async fn check_interrupted_uploads(folder: &BucketFolder) -> DoctorResult {
     let subject = "bucket uploads";
     let limit = SystemTime::now() - INTERRUPTED_AFTER;
     let (uploads, objects) =
@@ -216,19 +216,19 @@ async fn check_interrupted_uploads(folder: &BucketFolder) -> CheckResult {
         (Ok(uploads), Ok(objects)) => (uploads, objects),
         (Err(cause), _) | (_, Err(cause)) => {
             let message = format!("interrupted uploads cannot be listed: {cause}");
-            return CheckResult::warning(subject, message);
+            return DoctorResult::warning(subject, message);
         }
     };
     let uploads = uploads.iter().map(|id| format!("uploads/{id}"));
     let names: Vec<String> =
         uploads.chain(objects.iter().map(|object| object.name().to_owned())).collect();
     if names.is_empty() {
-        return CheckResult::passed(subject, "no interrupted upload takes up space");
+        return DoctorResult::passed(subject, "no interrupted upload takes up space");
     }
     let found = count_with_noun(names.len() as u64, "interrupted upload", "interrupted uploads");
     let names = names.join(", ");
     let remedy = "the next start of `tessera serve` or `tessera work` removes them";
-    CheckResult::warning(subject, format!("{found} in the bucket: {names}; {remedy}"))
+    DoctorResult::warning(subject, format!("{found} in the bucket: {names}; {remedy}"))
 }
 
 pub(super) fn parse_bucket(uri: &str) -> CliResult<object_storage::ObjectUri> {

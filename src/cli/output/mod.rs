@@ -206,7 +206,7 @@ pub fn is_unread_within(pause: Duration) -> bool {
 
 /// Ignores that the reader has closed the pipe, so that a command ends with its own exit code, and does what follows.
 pub fn unless_closed<T: Default>(printed: CliResult<T>) -> CliResult<T> {
-    printed.or_else(|error| if error.is_closed_output() { Ok(T::default()) } else { Err(error) })
+    printed.or_else(|error| if error.is_early_end() { Ok(T::default()) } else { Err(error) })
 }
 
 /// Writes text to standard output. All text is written here.

@@ -6,6 +6,7 @@ mod execute;
 mod found_media;
 mod pages;
 mod request;
+pub mod saved_search;
 
 pub use request::{
     CutOptions, FilterOptions, RankingSource, SearchCommand, SearchOptions, SearchRequest,

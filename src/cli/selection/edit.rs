@@ -11,7 +11,7 @@ use tessera_model::{
 
 use crate::cli::prelude::*;
 use crate::{
-    cli::{input_options::ItemOptions, read_file_or_stdin, set_algebra::SavedSearch},
+    cli::{input_options::ItemOptions, read_file_or_stdin, search::saved_search::SavedSearch},
     state::{StateFolder, write_selection},
 };
 
