@@ -398,6 +398,7 @@ impl Launcher {
             started_at: cli::timestamp_now(),
             protocol: self.options.initial_protocol(),
             user_themes: self.options.themes.user_themes().collect(),
+            unreadable_theme: self.options.themes.unreadable_theme(),
             ..app::Setup::new(SafeText::name(&name), settings, self.keymap.clone())
         }
     }

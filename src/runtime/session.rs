@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tessera_client::{RequestRecorder, Trace, micros};
 use tessera_config::input::Key;
 use tessera_interface::{
-    app::{App, Effect, Event, Uptime},
+    app::{App, Effect, Event, Uptime, unfinished_writes},
     message::{Response, Ticket, WorkerEvent},
 };
 use tokio::{sync::mpsc, time::timeout};
@@ -92,7 +92,7 @@ impl RunningApp {
             }
             self.apply(start.elapsed(), event);
         }
-        failures.extend(self.app.unfinished_writes());
+        failures.extend(unfinished_writes(&self.app));
         failures
     }
 

@@ -10,5 +10,5 @@ mod state_folder;
 
 pub use recent::{read_recent, remember_place};
 pub use searches::write_views;
-pub use selections::{open_selection, read_selection, save_selection, write_selection};
+pub use selections::{load_selection, read_selection, save_selection, write_selection};
 pub use state_folder::{StateFolder, StoredJob};

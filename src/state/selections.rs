@@ -38,7 +38,7 @@ pub fn save_selection(
     }
 }
 
-pub fn open_selection(path: &Path, dataset: DatasetId) -> Result<Selection, Failure> {
+pub fn load_selection(path: &Path, dataset: DatasetId) -> Result<Selection, Failure> {
     let source = read_text(path).map_err(|error| error.to_string());
     source
         .and_then(|source| read_selection(&source, dataset))

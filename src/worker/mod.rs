@@ -7,6 +7,7 @@
 mod custom_command;
 mod disk_cache;
 mod handed_over_files;
+mod login_requests;
 mod model_requests;
 mod options;
 mod request_handler;

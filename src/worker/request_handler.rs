@@ -9,12 +9,11 @@ use std::{
 };
 
 use futures_util::FutureExt as _;
-use tessera_client::{AuthMethod, Client, Credentials, ExistingFile, QueryImageUpload};
+use tessera_client::{Client, ExistingFile, QueryImageUpload};
 use tessera_config::custom_command::{CustomCommand, ReadyCommand};
 use tessera_curation::{Outcome, duplicates::decide};
 use tessera_interface::message::{
-    CopyableRead, ImportedLogin, LoginImport, LoginPlaces, Payload, Request, RequestProgress,
-    Response, SavedSet, Ticket, WorkerEvent,
+    CopyableRead, Payload, Request, RequestProgress, Response, SavedSet, Ticket, WorkerEvent,
 };
 use tessera_model::{
     DatasetId, ExportSelection, ExportSpec, Failure, FolderEntry, FolderListing, FolderQuery,
@@ -27,10 +26,8 @@ use tokio::sync::mpsc;
 use crate::{
     state::{self, StateFolder},
     usecase::{
-        IssuedKeyPair, KeyPairOwner,
         check::{Check, CheckList},
         file_actions::{self, OriginalFinder, selection_of_media},
-        issue_key_pair,
         media_rows::{self, MediaRow, follow_export},
         missing_media::{describe_missing, omission_of_missing, remove_missing},
         run_blocking,
@@ -39,6 +36,7 @@ use crate::{
     worker::{
         WorkerOptions, custom_command,
         handed_over_files::{self, HandedOverFiles},
+        login_requests::LoginRequests,
         model_requests::ModelRequests,
         thumbnails::ThumbnailLoader,
     },
@@ -144,7 +142,7 @@ impl RequestHandler {
                 let outcome = self.follow_in_index(dataset, acted).await?;
                 Payload::FileActionFinished(action, outcome)
             }
-            Request::PlanUndo(_) => {
+            Request::PlanUndo => {
                 Payload::UndoPlanned(run_blocking(file_actions::last_action).await?)
             }
             Request::UndoFileAction(dataset, shown) => {
@@ -158,7 +156,7 @@ impl RequestHandler {
                 };
                 Payload::Duplicates(self.with_originals(find).await?)
             }
-            Request::ChooseDiverse(search, count) => {
+            Request::SelectDiverse(search, count) => {
                 let dataset = search.dataset;
                 let choose = move |finder: &dyn OriginalFinder| {
                     Ok(selection_of_media(&finder.diverse(&search, count as usize)?))
@@ -215,10 +213,10 @@ impl RequestHandler {
                 let report = |done, total| progress(done, Some(total));
                 Payload::ModelFolder(self.models.provider()?.get(name, &report).await?)
             }
-            Request::GiveModel(dataset, folder) => {
+            Request::ApplyModel(dataset, folder) => {
                 let progress = self.progress_callback(ticket.clone());
                 let given = self.models.give(client, dataset, folder, progress);
-                Payload::ModelGiven(Box::new(given.await?))
+                Payload::ModelApplied(Box::new(given.await?))
             }
             Request::AddMedia(dataset, addition) => {
                 let mut progress = self.progress_callback(ticket.clone());
@@ -231,7 +229,7 @@ impl RequestHandler {
             Request::CheckTarget(path) => {
                 let check = move || tessera_client::check_target(&path, ExistingFile::Keep);
                 run_blocking(check).await?;
-                Payload::TargetIsFree
+                Payload::Done
             }
             Request::ExportPreview { dataset, format, images, mut selection } => {
                 let missing = match &mut selection {
@@ -268,7 +266,7 @@ impl RequestHandler {
             }
             Request::OpenExternally(source) => {
                 self.open_externally(source).await?;
-                Payload::OpenedExternally
+                Payload::Done
             }
             Request::RunCustomCommand(dataset, selection, command, tessera) => {
                 let ready = self.run_custom_command(dataset, selection, command, tessera).await?;
@@ -282,7 +280,7 @@ impl RequestHandler {
             Request::LoginPlaces => Payload::LoginPlaces(self.login.places().await?),
             Request::CheckLogin(dataset) => {
                 self.login.check(dataset).await?;
-                Payload::LoginAccepted
+                Payload::Done
             }
             Request::ImportLogin(import) => {
                 Payload::LoginImported(self.login.import(import).await?)
@@ -291,8 +289,8 @@ impl RequestHandler {
                 let save = move || state::save_selection(path, dataset, &selection);
                 Payload::SelectionSaved(run_blocking(save).await?)
             }
-            Request::OpenSelection(path, dataset) => {
-                let open = move || state::open_selection(&path, dataset);
+            Request::LoadSelection(path, dataset) => {
+                let open = move || state::load_selection(&path, dataset);
                 Payload::Selection(dataset, run_blocking(open).await?)
             }
             Request::SaveNamed(name, dataset, selection) => Payload::SelectionSaved(
@@ -306,7 +304,7 @@ impl RequestHandler {
                 })
                 .await?,
             ),
-            Request::OpenNamed(name, dataset) => {
+            Request::LoadNamed(name, dataset) => {
                 let open = move |state: &StateFolder| state.named_selection(&name, dataset);
                 Payload::Selection(dataset, self.with_state(open).await?)
             }
@@ -319,7 +317,7 @@ impl RequestHandler {
                 let number = ticket.number;
                 self.state.announce_save(number, entry.key());
                 self.with_state(move |state| state.save(number, &entry)).await?;
-                Payload::StateSaved
+                Payload::Done
             }
             Request::LoadState(key) => {
                 Payload::StateLoaded(self.with_state(move |state| state.load(&key)).await?)
@@ -568,94 +566,6 @@ fn read_entry(entry: &fs::DirEntry) -> Option<FolderEntry> {
         is_folder: metadata.is_dir(),
         bytes: metadata.len(),
     })
-}
-
-/// Checks and replaces the login of the deployment, as the login dialog requests.
-pub(super) struct LoginRequests {
-    pub client: Client,
-    /// Where a new login is stored. `None` if the login cannot be replaced.
-    pub owner: Option<Arc<KeyPairOwner>>,
-}
-
-impl LoginRequests {
-    fn owner(&self) -> Result<Arc<KeyPairOwner>, Failure> {
-        self.owner.clone().ok_or_else(|| Failure::local("this login cannot be replaced here"))
-    }
-
-    pub async fn places(&self) -> Result<LoginPlaces, Failure> {
-        let owner = self.owner()?;
-        run_blocking(move || {
-            let (new, needs_consent) = owner.preferred_place();
-            let (current, new) = (SafeText::detail(&owner.current_place()), SafeText::detail(&new));
-            Ok(LoginPlaces { current, new, needs_consent })
-        })
-        .await
-    }
-
-    pub async fn check(&self, dataset: Option<DatasetId>) -> Result<(), Failure> {
-        match dataset {
-            Some(dataset) => self.client.dataset(dataset).await.map(drop),
-            None => self.client.list_datasets().await.map(drop),
-        }
-    }
-
-    pub async fn import(&self, import: LoginImport) -> Result<ImportedLogin, Failure> {
-        match import {
-            LoginImport::KeyPair { api_key, api_secret, store } => {
-                let credentials = Credentials { api_key, api_secret: api_secret.0 };
-                self.use_key_pair(credentials, store).await
-            }
-            LoginImport::Session(session) => {
-                let client = self.client.with_login(AuthMethod::Session(session.0))?;
-                self.use_session(&client).await
-            }
-        }
-    }
-
-    /// Checks a key pair before it replaces the login.
-    async fn use_key_pair(
-        &self,
-        credentials: Credentials,
-        store: bool,
-    ) -> Result<ImportedLogin, Failure> {
-        let candidate = self.client.with_login(AuthMethod::Hosted(credentials.clone()))?;
-        match candidate.list_datasets().await {
-            Err(failure) if !failure.shows_accepted_login() => return Err(failure),
-            Ok(_) | Err(_) => {}
-        }
-        let stored_in = if store { Some(save(self.owner()?, &credentials).await?) } else { None };
-        let api_key = SafeText::name(&credentials.api_key);
-        self.client.replace_key_pair(credentials)?;
-        Ok(ImportedLogin { api_key, stored_in, message: None })
-    }
-
-    /// Receives a key pair, whose secret the service shows only once. The secret is therefore stored before anything
-    /// else, and is used even if it cannot be stored.
-    async fn use_session(&self, session_client: &Client) -> Result<ImportedLogin, Failure> {
-        let owner = self.owner()?;
-        let checked = Arc::clone(&owner);
-        run_blocking(move || checked.check_preferred_store().map_err(Failure::from)).await?;
-        let issued = issue_key_pair(session_client).await.map_err(Failure::from)?;
-        let IssuedKeyPair { credentials, message } = issued;
-        let api_key = SafeText::name(&credentials.api_key);
-        let saved = save(owner, &credentials).await;
-        self.client.replace_key_pair(credentials)?;
-        let stored_in = saved.map_err(|failure| {
-            let sentence =
-                format!("the new key {api_key} is used until the program ends, but not stored");
-            Failure::local(sentence).with_detail(Some(failure.message))
-        })?;
-        Ok(ImportedLogin { api_key, stored_in: Some(stored_in), message })
-    }
-}
-
-async fn save(owner: Arc<KeyPairOwner>, credentials: &Credentials) -> Result<SafeText, Failure> {
-    let credentials = credentials.clone();
-    run_blocking(move || {
-        let place = owner.save_in_preferred_store(&credentials)?;
-        Ok(SafeText::detail(&place))
-    })
-    .await
 }
 
 const MIN_INTERVAL: Duration = Duration::from_millis(100);

@@ -133,13 +133,17 @@ fn a_theme_is_a_word_or_a_name_but_never_a_path() {
 fn the_cycle_includes_every_theme_and_all_own_ones() {
     let user_themes = ["own", "sea"].map(|name| ThemeChoice::Named(name.into()));
     let mut cycle = vec![ThemeChoice::Auto];
-    while let next = cycle[cycle.len() - 1].next(&user_themes)
+    while let next = cycle[cycle.len() - 1].next(&user_themes, None)
         && next != ThemeChoice::Auto
     {
         cycle.push(next);
     }
     let words: Vec<&str> = cycle.iter().map(ThemeChoice::as_str).collect();
     assert_eq!(words, ["auto", "dark", "light", "plain", "own", "sea"]);
+
+    let light = ThemeChoice::Light;
+    assert_eq!(ThemeChoice::Dark.next(&user_themes, Some(&light)), ThemeChoice::Plain);
+    assert_eq!(light.next(&user_themes, Some(&light)), ThemeChoice::Plain);
 }
 
 #[test]

@@ -137,7 +137,7 @@ fn answer(lane: &Lane, text: &str) -> Result<Payload, Failure> {
             new: name(text),
             needs_consent: true,
         }),
-        Lane::SaveState(_) => Payload::StateSaved,
+        Lane::SaveState(_) => Payload::Done,
         Lane::LoadState(_) => Payload::StateLoaded(None),
         _ => return Err(failure(text)),
     })

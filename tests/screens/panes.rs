@@ -233,6 +233,36 @@ fn a_tile_shows_labels_that_members_of_the_result_have() {
 }
 
 #[test]
+fn what_is_equal_in_a_group_leaves_room_for_the_path() {
+    let mut found = group(4, &[50, 50, 50]);
+    let first = found.kept[0].original.content.modified;
+    for other in &mut found.others {
+        other.image.original.content.modified = first;
+    }
+    let lane = Lane::FileAction(dataset(1, Status::Ready).id);
+    for (columns, shows_equal) in [(80, false), (120, true)] {
+        let mut desk = local_desk(columns, 24);
+        desk.press("g d");
+        desk.answer(lane.clone(), Payload::Duplicates(vec![found.clone()]));
+        desk.press("enter");
+        let shown = screen_in(&desk, ThemeName::Plain);
+        assert_eq!(shown.contains("500×500"), shows_equal, "{shown}");
+        assert_eq!(shown.contains("2023-11-18"), shows_equal, "{shown}");
+    }
+}
+
+#[test]
+fn a_long_notification_leaves_the_hints() {
+    let mut desk = browsing(80, 24);
+    let hints = row(&drawn(&desk, ThemeName::Plain), 23);
+    let text = SafeText::detail(&"word ".repeat(20));
+    desk.happen(Event::Worker(WorkerEvent::Warning(text)));
+    let shown = drawn(&desk, ThemeName::Plain);
+    assert!(row(&shown, 21).contains("word") && row(&shown, 22).contains("word"), "{shown:?}");
+    assert_eq!(row(&shown, 23), hints);
+}
+
+#[test]
 fn marks_leave_room_for_the_path_in_the_review_of_duplicates() {
     let mut desk = local_desk(80, 24);
     desk.press("g d");

@@ -212,6 +212,7 @@ fn an_own_theme_inherits_the_roles_that_it_does_not_name() {
     let expected = Theme { accent: Theme::parse("accent = 'blue'").unwrap().accent, ..light };
     assert_eq!(themes.resolve(&user_theme), &expected);
     assert_eq!(themes.resolve(&ThemeChoice::Auto), &light);
+    assert_eq!(themes.unreadable_theme(), Some(ThemeChoice::Dark));
     // The terminal reports its background later.
     themes.auto = ThemeName::Dark;
     assert_eq!(themes.resolve(&user_theme).frame, built_in(ThemeName::Dark).frame);

@@ -4,7 +4,7 @@ use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 
 use uuid::Uuid;
 
-use tessera::state::{StateFolder, open_selection, save_selection};
+use tessera::state::{StateFolder, load_selection, save_selection};
 use tessera_model::{
     DatasetId, EntityType, EntryContent, Granularity, HistoryEntry, JobKind, JobRecord, MediaId,
     Query, QueryText, SafeText, SavedJobState, SavedSession, Search, Selection, SelectionEntry,
@@ -148,10 +148,10 @@ fn a_selection_file_is_never_overwritten_and_opens_for_its_dataset_only() {
     let path = folder.path().join("night.json");
     let StateValue::Basket(dataset, selection) = basket(3) else { panic!("a basket") };
     save_selection(path.clone(), dataset, &selection).unwrap();
-    assert_eq!(open_selection(&path, dataset), Ok(selection));
+    assert_eq!(load_selection(&path, dataset), Ok(selection));
     let again = save_selection(path.clone(), dataset, &Selection::default()).unwrap_err();
     assert!(again.to_string().contains("already exists"), "{again}");
-    let other = open_selection(&path, DatasetId(Uuid::from_u128(9))).unwrap_err();
+    let other = load_selection(&path, DatasetId(Uuid::from_u128(9))).unwrap_err();
     assert!(other.to_string().contains("belongs to dataset"), "{other}");
 }
 

@@ -131,10 +131,10 @@ impl Desk {
                 }
                 Effect::Send(ticket, Request::SaveState(entry)) => {
                     self.kept.insert(entry.key(), entry);
-                    self.respond(ticket, Ok(Payload::StateSaved));
+                    self.respond(ticket, Ok(Payload::Done));
                 }
                 Effect::Send(ticket, Request::LocalDataset(_))
-                    if matches!(ticket.lane, Lane::LocalState(_))
+                    if matches!(ticket.lane, Lane::LocalFacts(_))
                         && self.app.setup().deployment != DeploymentKind::Local =>
                 {
                     let unknown = || Failure::new(FailureKind::NotFound, "not a local service");
@@ -145,7 +145,7 @@ impl Desk {
                 Effect::Send(ticket, Request::CheckTarget(path))
                     if path.starts_with("/downloads") =>
                 {
-                    self.respond(ticket, Ok(Payload::TargetIsFree));
+                    self.respond(ticket, Ok(Payload::Done));
                 }
                 Effect::Send(ticket, request) => self.open.push_back((ticket, request)),
                 Effect::Cancel(lane) => {

@@ -586,8 +586,8 @@ fn a_selection_is_saved_under_a_name_and_opened_again() {
     desk.answer(Lane::SaveSelection, Payload::SelectionSaved(path.clone()));
     assert_eq!(desk.notice(), "saved the selection to /downloads/set-1.json");
     desk.press("D o enter");
-    assert!(desk.requests().contains(&&Request::OpenSelection(path, id)));
-    desk.answer(Lane::OpenSelection, Payload::Selection(id, selected.clone()));
+    assert!(desk.requests().contains(&&Request::LoadSelection(path, id)));
+    desk.answer(Lane::LoadSelection, Payload::Selection(id, selected.clone()));
     assert_eq!(selection(&desk), &selected);
     desk.press("u");
     assert!(selection(&desk).is_empty());
@@ -627,8 +627,8 @@ fn a_bare_name_refers_to_a_named_selection() {
         desk.press("o");
         desk.answer(Lane::SelectionNames, Payload::SelectionNames(names.clone()));
         desk.press(keys);
-        assert_eq!(desk.requests(), [&Request::OpenNamed(name.into(), id)], "{keys}");
-        desk.answer(Lane::OpenSelection, Payload::Selection(id, selected.clone()));
+        assert_eq!(desk.requests(), [&Request::LoadNamed(name.into(), id)], "{keys}");
+        desk.answer(Lane::LoadSelection, Payload::Selection(id, selected.clone()));
     }
 }
 
@@ -636,7 +636,7 @@ fn a_bare_name_refers_to_a_named_selection() {
 fn a_success_removes_the_failure_of_the_same_action() {
     let mut desk = with_selection();
     desk.press("M o enter");
-    desk.fail(Lane::OpenSelection, FailureKind::Local);
+    desk.fail(Lane::LoadSelection, FailureKind::Local);
     desk.wait(60);
     assert!(desk.notice().contains("it broke"), "an error stays: {}", desk.notice());
     desk.press("w enter");
@@ -645,7 +645,7 @@ fn a_success_removes_the_failure_of_the_same_action() {
     assert!(desk.notice().contains("it broke"), "it was another action");
     desk.press("o enter");
     let (id, selected) = (dataset(1, Status::Ready).id, selection(&desk).clone());
-    desk.answer(Lane::OpenSelection, Payload::Selection(id, selected));
+    desk.answer(Lane::LoadSelection, Payload::Selection(id, selected));
     assert!(desk.notice().starts_with("loaded 2 entries; u restores"), "{}", desk.notice());
     desk.wait(60);
     assert_eq!(desk.app.notifications().current(), None);

@@ -27,7 +27,7 @@ fn id() -> DatasetId {
 }
 
 fn lane() -> Lane {
-    Lane::DiverseMedia(id())
+    Lane::SelectDiverse(id())
 }
 
 fn chosen(count: u128) -> Payload {
@@ -85,7 +85,7 @@ fn the_chosen_media_of_the_search_replace_the_selection_and_undo_restores_it() {
     desk.type_text(" 4 ");
     desk.press("enter");
     let is_choice = |request: &&Request| {
-        matches!(request, Request::ChooseDiverse(search, 4)
+        matches!(request, Request::SelectDiverse(search, 4)
             if search.dataset == id() && matches!(search.query, Query::Similar(_)))
     };
     assert!(desk.requests().iter().any(is_choice), "{:?}", desk.requests());

@@ -70,10 +70,10 @@ fn the_form_stays_open_if_the_archive_cannot_be_saved() {
     assert!(desk.requests().is_empty());
     // Another key withdraws a check.
     desk.press("enter x");
-    desk.answer(Lane::CheckTarget, Payload::TargetIsFree);
+    desk.answer(Lane::CheckTarget, Payload::Done);
     assert!(desk.app.dialog::<ExportForm>().is_some() && desk.requests().is_empty());
     desk.press("enter");
-    desk.answer(Lane::CheckTarget, Payload::TargetIsFree);
+    desk.answer(Lane::CheckTarget, Payload::Done);
     assert!(matches!(desk.requests()[..], [Request::StartExport(..)]));
     assert!(desk.app.overlay().is_none());
 }

@@ -234,7 +234,7 @@ fn an_undo_shows_what_it_reverts_and_is_confirmed() {
     let mut desk = local();
     let id = dataset(1, Status::Ready).id;
     desk.press("space g u");
-    assert_eq!(desk.requests().last(), Some(&&Request::PlanUndo(id)));
+    assert_eq!(desk.requests().last(), Some(&&Request::PlanUndo));
     let text = SafeText::detail("move of 3 files, the first of which was /other/a.jpg");
     let shown = Uuid::from_u128(7);
     let action = LastAction { id: shown, text, files_to_undo: 3 };

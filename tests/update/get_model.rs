@@ -82,10 +82,10 @@ fn the_search_is_repeated_when_the_media_are_encoded() {
     assert_eq!((job(&desk).label(), job(&desk).progress()), ("downloading", Some((10, 100))));
     let folder = PathBuf::from("/models/starter");
     desk.respond(ticket, Ok(Payload::ModelFolder(folder.clone())));
-    assert!(desk.requests().contains(&&Request::GiveModel(id, folder)));
-    let ticket = progress(&mut desk, &Lane::GiveModel(JOB), 30, 240);
+    assert!(desk.requests().contains(&&Request::ApplyModel(id, folder)));
+    let ticket = progress(&mut desk, &Lane::ApplyModel(JOB), 30, 240);
     assert_eq!((job(&desk).label(), job(&desk).progress()), ("encoding", Some((30, 240))));
-    desk.respond(ticket, Ok(Payload::ModelGiven(Box::new(dataset(1, Status::Ready)))));
+    desk.respond(ticket, Ok(Payload::ModelApplied(Box::new(dataset(1, Status::Ready)))));
     assert!(matches!(job(&desk).state(), JobState::DatasetDone(_)));
     let is_search = |request: &&&Request| matches!(request, Request::Explore(_));
     assert_eq!(desk.requests().iter().filter(is_search).count(), 1);
@@ -111,7 +111,7 @@ fn encoding_goes_on_when_it_is_no_longer_watched() {
     let mut desk = getting();
     desk.answer(Lane::GetModel(JOB), Payload::ModelFolder(PathBuf::from("/models/starter")));
     desk.press("4 x");
-    assert_eq!(desk.cancelled, [Lane::GiveModel(JOB)]);
+    assert_eq!(desk.cancelled, [Lane::ApplyModel(JOB)]);
     assert_eq!(job(&desk).state(), &JobState::Unwatched(None));
     desk.press("r");
     assert_eq!(job(&desk).state(), &JobState::DatasetRunning);

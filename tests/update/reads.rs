@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use tessera_interface::{
-    app::{Effect, Event, JobState},
+    app::{Effect, Event, JobState, outage},
     message::{JobId, Lane, Payload, Request},
 };
 use tessera_model::{ExportTask, ExportTaskId, Failure, FailureKind, Search, Status};
@@ -102,7 +102,7 @@ fn a_page_that_cannot_be_loaded_shows_an_outage_at_once() {
     let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Page(_)));
     desk.respond(ticket, Err(Failure::new(FailureKind::Unreachable, "connection refused")));
     desk.fail(Lane::Datasets, FailureKind::Unreachable);
-    assert!(desk.app.outage().is_some());
+    assert!(outage(&desk.app).is_some());
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use tessera_interface::{
     app::{
-        Effect, Event, Pane, View,
+        Effect, Event, Pane, View, outage,
         overlay::{
             caption::CaptionSearchForm, command_list::CommandList, prompt::TextPrompt,
             sort_filter::FilterInput,
@@ -366,14 +366,14 @@ fn changes_are_unavailable_during_an_outage() {
     let mut desk = Desk::with_clusters(9);
     desk.wait(15);
     desk.fail(Lane::Datasets, FailureKind::Unreachable);
-    let outage = desk.app.outage().unwrap();
-    assert_eq!((outage.down_for.unwrap().as_secs(), outage.retry_in.unwrap().as_secs()), (15, 2));
+    let known = outage(&desk.app).unwrap();
+    assert_eq!((known.down_for.unwrap().as_secs(), known.retry_in.unwrap().as_secs()), (15, 2));
     desk.press("e");
     assert_eq!(desk.notice(), "the service is not responding; retrying automatically");
     assert_eq!(numbers(&desk).len(), 9, "what was seen stays");
     desk.wait(2);
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
-    assert_eq!(desk.app.outage(), None);
+    assert_eq!(outage(&desk.app), None);
 }
 
 #[test]

@@ -11,6 +11,7 @@ use tessera_interface::{
             prompt::TextPrompt,
             tag_list::HiddenSelectionTagging,
         },
+        unfinished_writes,
     },
     message::{Lane, Payload, Request, Ticket},
     ui::tag_marks,
@@ -267,7 +268,7 @@ fn quick_keys_are_sent_one_after_the_other_and_each_is_undone() {
 fn changes_that_the_end_of_the_program_would_lose_are_counted() {
     let mut desk = tagging();
     desk.press("p l x p");
-    let lines = desk.app.unfinished_writes();
+    let lines = unfinished_writes(&desk.app);
     assert!(lines[0].contains("before this was finished: changing tags"), "{lines:?}");
     assert_eq!(lines[1], "2 changes of tags were not sent");
 }

@@ -8,7 +8,7 @@ use tessera_config::{
 };
 use tessera_interface::{
     app::{
-        Effect, Event, Mouse, MouseKind, Pane,
+        Effect, Event, Mouse, MouseKind, Pane, loading_text,
         overlay::{
             command_list::{CommandList, ListKind},
             export::ExportForm,
@@ -322,17 +322,17 @@ fn exchange(attempt: u32) -> Event {
 #[test]
 fn what_is_loading_names_the_pause_before_the_next_try() {
     let mut desk = Desk::new();
-    assert_eq!(desk.app.loading_text(), "loading");
+    assert_eq!(loading_text(&desk.app), "loading");
     let Event::Worker(WorkerEvent::Exchange(record)) = exchange(1) else { panic!("a request") };
     let failed = |seconds| {
         let retry_in = Some(Duration::from_secs(seconds));
         Event::Worker(WorkerEvent::Exchange(RequestRecord { retry_in, ..record.clone() }))
     };
     desk.happen(failed(2));
-    assert_eq!(desk.app.loading_text(), "loading", "a short pause is not shown");
+    assert_eq!(loading_text(&desk.app), "loading", "a short pause is not shown");
     desk.happen(failed(30));
     desk.happen(failed(10));
-    assert_eq!(desk.app.loading_text(), "loading: 409, next try in 30 s");
+    assert_eq!(loading_text(&desk.app), "loading: 409, next try in 30 s");
 }
 
 #[test]

@@ -256,10 +256,11 @@ impl ThemeChoice {
             .chain(user_themes.iter().cloned())
     }
 
-    /// Returns the next theme in the cycle of all themes.
+    /// Returns the next theme in the cycle of all themes, without the one that this terminal makes unreadable.
     #[must_use]
-    pub fn next(&self, user_themes: &[Self]) -> Self {
-        Self::all(user_themes).skip_while(|theme| theme != self).nth(1).unwrap_or(Self::Auto)
+    pub fn next(&self, user_themes: &[Self], unreadable: Option<&Self>) -> Self {
+        let mut following = Self::all(user_themes).skip_while(|theme| theme != self).skip(1);
+        following.find(|theme| Some(theme) != unreadable).unwrap_or(Self::Auto)
     }
 }
 

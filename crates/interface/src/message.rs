@@ -49,7 +49,7 @@ pub enum Lane {
     /// Planning, carrying out or undoing an action on original files. It is a write, so it is never cancelled.
     FileAction(DatasetId),
     /// Choosing the media of a search that differ most.
-    DiverseMedia(DatasetId),
+    SelectDiverse(DatasetId),
     /// Selecting what a search finds and is not selected.
     Rest(DatasetId),
     /// Dividing a dataset into sets. It is a write, so it is never cancelled.
@@ -69,9 +69,9 @@ pub enum Lane {
     /// The download of a model. It resumes where it was stopped.
     GetModel(JobId),
     /// Giving a dataset a model, and waiting until its media are encoded.
-    GiveModel(JobId),
+    ApplyModel(JobId),
     /// What only a local service knows about a dataset, and so whether the service is a local one.
-    LocalState(DatasetId),
+    LocalFacts(DatasetId),
     /// An upload of media. Only the user cancels it, after a warning that media may have been accepted if they were
     /// sent completely.
     Upload(JobId),
@@ -97,7 +97,7 @@ pub enum Lane {
     /// Saving a selection. It is a write, so it is never cancelled.
     SaveSelection,
     /// Loading a saved selection.
-    OpenSelection,
+    LoadSelection,
     /// The names of the saved selections of a dataset.
     SelectionNames,
     /// Saving a part of the state. It is never cancelled.
@@ -159,7 +159,7 @@ impl Lane {
             // An import sends another login, and links are followed without a login. Another service may answer with
             // 401 to a path that it does not have, which is each path that the API document does not name.
             Self::LoginImport
-            | Self::LocalState(_)
+            | Self::LocalFacts(_)
             | Self::Members(..)
             | Self::Map(_)
             | Self::Overview(..)
@@ -171,10 +171,10 @@ impl Lane {
             | Self::Tags(_)
             | Self::ChangeTags(_)
             | Self::CancelExport(_)
-            | Self::GiveModel(_)
+            | Self::ApplyModel(_)
             | Self::ExportPreview(..)
             | Self::FileAction(_)
-            | Self::DiverseMedia(_)
+            | Self::SelectDiverse(_)
             | Self::Rest(_)
             | Self::LoginPlaces
             | Self::Picture(..)
@@ -188,7 +188,7 @@ impl Lane {
             | Self::Inspect
             | Self::Curl
             | Self::SaveSelection
-            | Self::OpenSelection
+            | Self::LoadSelection
             | Self::SelectionNames
             | Self::SaveState(_)
             | Self::LoadState(_) => false,
@@ -229,13 +229,13 @@ pub enum Request {
     PlanDuplicateAction(DatasetId, Vec<DuplicateGroup>, FileAction),
     CarryOut(DatasetId, Box<FileActionPreview>),
     /// Describes the last action on files.
-    PlanUndo(DatasetId),
+    PlanUndo,
     /// Reverts the action that was shown, if it is still the last one.
     UndoFileAction(DatasetId, ActionId),
     /// Groups the near-duplicates of a dataset by a rule that says which of them to keep.
     FindDuplicates(DatasetId, KeepRule),
     /// Chooses this number of images of a search that look least like each other. The response is a selection.
-    ChooseDiverse(Search, u32),
+    SelectDiverse(Search, u32),
     /// Selects the images of a search that are not selected, instead of those that are. The response is a selection.
     SelectRest(Search, Vec<SelectionItem>),
     /// Divides a dataset, and saves each set as a selection. Selections of the same names are replaced only on request.
@@ -272,7 +272,7 @@ pub enum Request {
     PlanModel(String),
     GetModel(String),
     /// Makes the model in a folder the one of a dataset, and waits until its media are encoded.
-    GiveModel(DatasetId, PathBuf),
+    ApplyModel(DatasetId, PathBuf),
     AddMedia(DatasetId, MediaAddition),
     Preflight(MediaSource),
     /// Checks that an archive can be saved at a path, before its export is started.
@@ -306,10 +306,10 @@ pub enum Request {
     ImportLogin(LoginImport),
     /// Saves a selection to a file that must not exist yet.
     SaveSelection(PathBuf, DatasetId, Selection),
-    OpenSelection(PathBuf, DatasetId),
+    LoadSelection(PathBuf, DatasetId),
     /// Saves a selection under a name, replacing an older one.
     SaveNamed(String, DatasetId, Selection),
-    OpenNamed(String, DatasetId),
+    LoadNamed(String, DatasetId),
     SelectionNames(DatasetId),
     SaveState(StateValue),
     LoadState(StateKey),
@@ -373,6 +373,8 @@ pub struct SavedSet {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Payload {
+    /// The request succeeded, and there is nothing else to say.
+    Done,
     /// The datasets, and the number of rows that could not be read.
     Datasets(Vec<Dataset>, usize),
     Page(Page),
@@ -408,28 +410,24 @@ pub enum Payload {
     /// The service accepted the job and returned nothing else.
     Accepted(Accepted),
     Preflight(Preflight),
-    TargetIsFree,
     ModelPlanned(ModelPlan),
     /// The folder of a model that was downloaded.
     ModelFolder(PathBuf),
     /// The dataset, after its media were encoded.
-    ModelGiven(Box<Dataset>),
+    ModelApplied(Box<Dataset>),
     Downloaded(Archive),
     Picture(Thumbnail),
     Folder(FolderListing),
     Inspection(Box<Inspection>),
-    OpenedExternally,
     /// The user's own command was started, or is ready for the terminal.
     CustomCommandStarted(Option<ReadyCommand>),
     /// A `curl` command, which contains no secrets.
     Curl(ShellCommand),
     LoginPlaces(LoginPlaces),
-    LoginAccepted,
     LoginImported(ImportedLogin),
     SelectionSaved(PathBuf),
     Selection(DatasetId, Selection),
     SelectionNames(Vec<SafeText>),
-    StateSaved,
     /// The value, if it was ever saved.
     StateLoaded(Option<StateValue>),
 }

@@ -74,6 +74,11 @@ impl Failure {
         Self::local("internal error").with_remedy("Please report this bug")
     }
 
+    /// Returns what the failure is, with its remedy, as it is shown.
+    pub fn to_safe_text(&self) -> SafeText {
+        SafeText::detail(&self.to_string())
+    }
+
     pub fn with_remedy(mut self, remedy: impl AsRef<str>) -> Self {
         self.remedy = Some(SafeText::detail(remedy.as_ref()));
         self

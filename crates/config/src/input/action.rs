@@ -212,7 +212,7 @@ actions! {
     Help, "help", "help", Program, "Show this help";
     Jump, "jump", "jump", Program, "Show jump labels; press one to go there";
     Log, "log", "log", Program, "Show the request log";
-    Theme, "theme", "theme", Program, "Switch to the next theme: auto, dark, light, plain, your own";
+    Theme, "theme", "theme", Program, "Switch to the next readable theme: auto, dark, light, plain, your own";
     TestPictures, "test-pictures", "test picture", Program, "Draw a test picture, and save how this terminal shows it";
     Footer, "footer", "footer", Program, "Show or hide the key hints";
     Mouse, "mouse", "mouse", Program, "Turn mouse capture on or off";

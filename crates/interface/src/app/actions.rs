@@ -1,5 +1,4 @@
-//! Performs actions, with one line per action, in the order of `tessera_config::input::Action`. Come here to change what
-//! an action does.
+//! Performs actions, with one line per action. Come here to change what an action does.
 
 use tessera_config::input::Action;
 use tessera_curation::FileAction;
@@ -42,6 +41,7 @@ use crate::app::{
     },
     pane::cycle,
     query::QueryDraft,
+    quitting::stop_or_quit,
     service_data::KnownFolder,
     tagging,
 };
@@ -148,7 +148,7 @@ impl App {
             Action::SelectAll => self.baskets.select_all_pages(false, &self.results),
             Action::SelectRest => select_rest(self),
             Action::SelectDiverse => {
-                TextPrompt::open(&mut self.overlays, PromptPurpose::DiverseMedia);
+                TextPrompt::open(&mut self.overlays, PromptPurpose::SelectDiverse);
             }
             Action::Exclude => toggle_preview_selected(self),
             Action::Undo => _ = self.baskets.edit(Basket::undo, &self.results, &mut self.outbox),
@@ -253,7 +253,7 @@ impl App {
             Action::Mouse => self.screen.toggle_mouse(&mut self.outbox),
             Action::Redraw => self.outbox.push(Effect::Redraw),
             Action::Suspend => self.outbox.push(Effect::Suspend),
-            Action::Cancel => self.stop_or_quit(),
+            Action::Cancel => stop_or_quit(self),
             Action::Quit => self.jobs.leave(Effect::Quit, &mut self.outbox),
         }
     }

@@ -13,7 +13,7 @@ use tessera_model::{
 
 use crate::{
     app::{
-        App, Baskets, Job, JobState, Pane, Remote, Results, copy, kept_tags, model_offer,
+        App, Baskets, Job, JobState, Pane, Remote, Results, copy, kept_tags, model_offer, outage,
         query::diagnostics,
         view::sort_filter::can_sort_by_score,
         viewer::{full_size_reason, other_picture_reason, viewer_reason},
@@ -54,7 +54,7 @@ pub fn unavailable_reason(app: &App, action: Action) -> Option<String> {
     {
         return Some(reason.to_owned());
     }
-    if needs_service(action) && app.outage().is_some() {
+    if needs_service(action) && outage(app).is_some() {
         return Some("the service is not responding; retrying automatically".to_owned());
     }
     if needs_service(action) && app.login.rejection.is_some() {

@@ -15,6 +15,7 @@ use crate::app::{
     jobs::rows::JobRows,
     overlay::{palette::open_action_menu, selection_rows::BasketRows},
     query::{chip_areas, chips},
+    quitting::stop_or_quit,
 };
 
 const DOUBLE_CLICK: Duration = Duration::from_millis(400);
@@ -38,7 +39,7 @@ impl App {
         self.input.hover = None;
         // Ctrl-C stops or quits from anywhere, even from a text field.
         if self.overlays.is_open() && chord.ctrl && chord.key == Key::Char('c') {
-            self.stop_or_quit();
+            stop_or_quit(self);
         } else if self.takes_keys() && self.is_bound_everywhere(chord, Action::Suspend) {
             self.perform(Action::Suspend);
         } else if self.overlay_key(chord) {

@@ -25,6 +25,7 @@ pub mod overlay;
 pub mod pane;
 mod prelude;
 pub mod query;
+mod quitting;
 mod reads;
 mod responses;
 pub mod results_header;
@@ -38,6 +39,8 @@ pub mod tile_grid;
 mod update;
 pub mod view;
 pub mod viewer;
+mod visible_pictures;
+mod waiting;
 pub mod welcome;
 
 pub use crate::{
@@ -52,7 +55,7 @@ pub use model_offer::ModelOffer;
 pub use notifications::{Level, Notification, Notifications, RequestLog};
 pub use outbox::{Activity, CopyOutcome, Effect, JobAlert, Outbox, Tickets};
 pub use pane::{Datasets, PageCache, PageRange, Pane, QueryBuilder, Results};
-pub use reads::Outage;
+pub use quitting::unfinished_writes;
 pub use screen::{Panes, Screen};
 pub use search::RelaxedSearch;
 pub use service_data::{LoginState, PictureCache, PictureResult, ServiceData};
@@ -63,13 +66,17 @@ pub use view::{
     full_size_link,
 };
 pub use viewer::Viewer;
+pub use waiting::{Outage, loading_text, outage};
 
 use std::{any::Any, collections::BTreeMap, fmt::Debug};
 
 use ratatui::layout::Rect;
-use tessera_config::input::{Chord, Key};
+use tessera_config::{
+    DeploymentKind,
+    input::{Chord, Key},
+};
 use tessera_curation::duplicates::KeepRule;
-use tessera_model::{DatasetId, Operation, SafeText, Timestamp};
+use tessera_model::{DatasetId, Failure, FailureKind, Operation, SafeText, Timestamp};
 use tui_input::Input;
 
 use crate::{
@@ -113,6 +120,22 @@ pub struct App {
 
 /// Access to the parts for code that draws or reads them.
 impl App {
+    /// Returns whether the service is a local one. It is part of this program, or it is at an address, such as that of
+    /// `tessera serve`. Only a local service tags media, manages datasets and cancels exports, and it has more filters.
+    pub fn has_local_service(&self) -> bool {
+        let mut known = self.service_data.local_datasets.values();
+        self.setup.deployment == DeploymentKind::Local || known.any(|it| it.value().is_some())
+    }
+
+    /// Returns whether the service has not answered yet, so that the program does not know whether it is a local one.
+    pub(in crate::app) fn awaits_kind_of_service(&self) -> bool {
+        let is_lost = |failure: &Failure| {
+            matches!(failure.kind, FailureKind::Unreachable | FailureKind::NoResponse)
+        };
+        let mut known = self.service_data.local_datasets.values();
+        !self.has_local_service() && known.all(|it| it.failure().is_none_or(is_lost))
+    }
+
     pub fn tagging(&self) -> &Tagging {
         &self.tagging
     }

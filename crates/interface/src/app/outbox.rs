@@ -8,7 +8,7 @@
 
 use std::{collections::BTreeMap, mem};
 
-use tessera_config::{Destination, custom_command::ReadyCommand};
+use tessera_config::{Destination, NotificationMethod, custom_command::ReadyCommand};
 use tessera_model::Timestamp;
 use tessera_picture::Protocol;
 
@@ -165,6 +165,13 @@ impl Outbox {
 
     pub fn notify(&mut self, level: Level, text: impl AsRef<str>) {
         self.notifications.push(self.now, level, text);
+    }
+
+    /// Says that a job has ended, if the user wants to read it.
+    pub(in crate::app) fn toast(&mut self, text: impl AsRef<str>, setup: &Setup) {
+        if setup.settings.ui.notify.contains(&NotificationMethod::Toast) {
+            self.notify(Level::Success, text);
+        }
     }
 
     pub fn notify_failure(&mut self, failure: &Failure) {

@@ -3,20 +3,15 @@
 //!
 //! No action has to load anything, and nothing is requested twice. Scrolling fast leaves no requests behind, because
 //! pictures that are no longer visible are cancelled here. Polling follows the same rule: a value that is too old is
-//! loaded again. What the user waits for, and outages of the service, are derived from the reads.
+//! loaded again.
 
-use std::{collections::BTreeSet, mem, time::Duration};
+use std::{mem, time::Duration};
 
-use tessera_model::{
-    Dataset, FailureKind, RequestRecord, StateKey, polling::PollTarget, text::count_with_noun,
-};
-use tessera_picture::Protocol;
-use tessera_wire::endpoints::Endpoint;
+use tessera_model::{Dataset, StateKey, polling::PollTarget};
 
 use crate::app::prelude::*;
 use crate::app::{
-    Effect, JobState, Jobs,
-    areas::DetailLayout,
+    JobState,
     basket::select::select_loaded_pages,
     kept_tags, model_offer,
     overlay::{
@@ -26,11 +21,12 @@ use crate::app::{
         file_picker::folder_to_list,
         map::MapView,
         saved_views::needs_saved_views,
-        selection_rows::BasketRows,
         split::SplitForm,
     },
-    view::pictures::{VisiblePicture, framed_picture, preview_picture},
+    view::pictures::VisiblePicture,
     viewer::{PictureList, focused_list},
+    visible_pictures::visible_pictures,
+    waiting::next_counter_tick,
 };
 
 pub(in crate::app) struct ScheduledRead {
@@ -55,88 +51,11 @@ fn due_once<T>(known: Option<&Remote<T>>) -> Option<Uptime> {
     known.map_or(Some(Uptime::ZERO), |known| known.due(None))
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outage {
-    /// The time since the last successful response. `None` if there was none.
-    pub down_for: Option<Duration>,
-    /// The time until the next attempt. `None` while an attempt is running.
-    pub retry_in: Option<Duration>,
-}
-
 /// The time between two reads of the files of jobs, which are on this machine. A command that starts a job is usually
 /// run beside the interface, and its job should be there when the user looks back.
 const JOBS_INTERVAL: Duration = Duration::from_secs(2);
 
-/// How long the user waits before the wait is shown on screen.
-const SHOW_WAIT_AFTER: Duration = Duration::from_secs(2);
-
-impl Results {
-    fn awaited_lanes(&self, outbox: &Outbox) -> impl Iterator<Item = Lane> {
-        let page = self.requested_search().map(Lane::Page);
-        let lanes = page.into_iter().chain([Lane::Anchor]);
-        lanes.filter(|lane| outbox.tickets.is_open(lane))
-    }
-
-    /// Returns how long the user has waited, once that is worth showing.
-    pub fn wait_time(&self, outbox: &Outbox) -> Option<Duration> {
-        let waited = outbox.now.saturating_sub(self.waiting_since(outbox)?);
-        (waited >= SHOW_WAIT_AFTER).then_some(waited)
-    }
-
-    fn waiting_since(&self, outbox: &Outbox) -> Option<Uptime> {
-        self.awaited_lanes(outbox).filter_map(|lane| outbox.tickets.opened_at(&lane)).min()
-    }
-}
-
-impl Jobs {
-    /// Quits, or opens another deployment. If media are still only on this machine, the first call warns and the second
-    /// call leaves. Exports and downloads are resumed at the next start.
-    pub(in crate::app) fn leave(&mut self, exit: Effect, outbox: &mut Outbox) {
-        let unsent = self.iter().filter(|job| job.state().is_unsent()).map(|job| job.id);
-        let unsent: BTreeSet<_> = unsent.collect();
-        if unsent.is_subset(&self.warned_about) {
-            return outbox.push(exit);
-        }
-        let additions = count_with_noun(unsent.len(), "addition ends", "additions end");
-        self.warned_about = unsent;
-        let text = format!("{additions} before all media are sent; repeat this to leave anyway");
-        outbox.notify(Level::Warning, text);
-    }
-}
-
 impl App {
-    /// Returns whether the service is a local one. It is part of this program, or it is at an address, such as that of
-    /// `tessera serve`. Only a local service tags media, manages datasets and cancels exports, and it has more filters.
-    pub fn has_local_service(&self) -> bool {
-        let mut known = self.service_data.local_datasets.values();
-        self.setup.deployment == DeploymentKind::Local || known.any(|it| it.value().is_some())
-    }
-
-    /// Returns whether the service has not answered yet, so that the program does not know whether it is a local one.
-    pub(in crate::app) fn awaits_kind_of_service(&self) -> bool {
-        let is_lost = |failure: &Failure| {
-            matches!(failure.kind, FailureKind::Unreachable | FailureKind::NoResponse)
-        };
-        let mut known = self.service_data.local_datasets.values();
-        !self.has_local_service() && known.all(|it| it.failure().is_none_or(is_lost))
-    }
-
-    /// Describes the writes that the end of the program would stop, or would not send any more.
-    pub fn unfinished_writes(&self) -> Vec<String> {
-        let names: BTreeSet<_> = self.outbox.tickets.lanes().filter_map(Lane::write_name).collect();
-        let names: Vec<_> = names.into_iter().collect();
-        let mut lines = Vec::new();
-        if !names.is_empty() {
-            lines.push(format!("the program ended before this was finished: {}", names.join(", ")));
-        }
-        let unsent = self.tagging.unsent();
-        if unsent > 0 {
-            let changes = count_with_noun(unsent, "change of tags was", "changes of tags were");
-            lines.push(format!("{changes} not sent"));
-        }
-        lines
-    }
-
     /// Sends the reads that are due, cancels the reads that are no longer needed, and sets the next
     /// wake-up.
     pub(in crate::app) fn load_missing(&mut self) {
@@ -161,7 +80,7 @@ impl App {
         for picture in pictures {
             self.service_data.request_picture(picture, &mut self.outbox);
         }
-        let other = [self.next_counter_tick(), self.next_frame_due()];
+        let other = [next_counter_tick(self), self.next_frame_due()];
         let wake = other.into_iter().flatten().chain(wake).min();
         self.outbox.wake_at(wake);
     }
@@ -280,7 +199,7 @@ impl App {
             let interval = self.setup.settings.poll.interval(target, 0);
             known.due(Some(self.poll_interval(interval)))
         });
-        ScheduledRead::at(due, Lane::LocalState(id), Request::LocalDataset(id))
+        ScheduledRead::at(due, Lane::LocalFacts(id), Request::LocalDataset(id))
     }
 
     /// Returns the reads of the counts that the open facets show.
@@ -361,131 +280,4 @@ impl App {
             _ => false,
         });
     }
-
-    /// Returns the outage of the service, if there is one. What was loaded stays on screen.
-    pub fn outage(&self) -> Option<Outage> {
-        let datasets = &self.service_data.datasets;
-        if !datasets.failure().is_some_and(Failure::is_connection_failure) {
-            return None;
-        }
-        let since = datasets.value().map(|_| self.outbox.now.saturating_sub(datasets.updated_at()));
-        let loading = self.outbox.tickets.is_open(&Lane::Datasets);
-        let due = self.datasets_read().filter(|_| !loading).map(|read| read.due);
-        Some(Outage {
-            down_for: since,
-            retry_in: due.map(|due| due.saturating_sub(self.outbox.now)),
-        })
-    }
-
-    /// Describes the pause before a request that the results wait for is repeated.
-    pub(in crate::app) fn results_retry(&self) -> Option<String> {
-        let mut lanes = self.results.awaited_lanes(&self.outbox);
-        lanes.find_map(|lane| self.retry_of(&lane))
-    }
-
-    /// Describes the pause before the request of a lane is repeated. Attempts before the lane was opened are those of
-    /// cancelled requests.
-    fn retry_of(&self, lane: &Lane) -> Option<String> {
-        let endpoint = match lane {
-            Lane::Datasets => Endpoint::Datasets,
-            Lane::Page(_) => Endpoint::Explore,
-            Lane::Anchor => Endpoint::RegisterAnchor,
-            _ => return None,
-        };
-        let (purpose, since) =
-            (endpoint.retry_rule().purpose, self.outbox.tickets.opened_at(lane)?);
-        let is_of_lane = |at, record: &RequestRecord| at >= since && record.purpose == purpose;
-        self.log.pending_retry_of(self.outbox.now, is_of_lane)
-    }
-
-    /// Says that the datasets are loading, and when the request for them is repeated.
-    pub fn loading_text(&self) -> String {
-        let retry = self.retry_of(&Lane::Datasets);
-        retry.map_or_else(|| "loading".to_owned(), |retry| format!("loading: {retry}"))
-    }
-
-    /// Returns when a number of seconds on screen changes next.
-    pub(in crate::app) fn next_counter_tick(&self) -> Option<Uptime> {
-        let next = Uptime::from_secs(self.outbox.now.as_secs() + 1);
-        let counted =
-            self.results.waiting_since(&self.outbox).map(|since| next.max(since + SHOW_WAIT_AFTER));
-        let ticks = [
-            self.outage().map(|_| next),
-            self.log.pending_retry(self.outbox.now).map(|_| next),
-            self.login.next_login_tick(self.outbox.now, self.outbox.clock()),
-        ];
-        counted.into_iter().chain(ticks.into_iter().flatten()).min()
-    }
-
-    /// Cancels what the user waits for. Quits if there is nothing to cancel.
-    pub(in crate::app) fn stop_or_quit(&mut self) {
-        if self.baskets.stop_loading(&mut self.outbox)
-            || self.results.view_mut().is_some_and(View::stop_scan)
-        {
-            return;
-        }
-        let lanes: Vec<Lane> = self.results.awaited_lanes(&self.outbox).collect();
-        if lanes.is_empty() {
-            return self.jobs.leave(Effect::Quit, &mut self.outbox);
-        }
-        for lane in lanes {
-            if let Lane::Page(search) = &lane {
-                self.results.edit_view(|view| view.pending_page = None);
-                let stopped = Failure::local("cancelled before the service responded");
-                self.results.pages.entry(search.clone()).finish(self.outbox.now, Err(stopped));
-            }
-            if lane == Lane::Anchor {
-                self.results.registering = None;
-            }
-            self.outbox.cancel(lane);
-        }
-    }
-}
-
-/// Returns the pictures on screen in the order of loading: those of the overlay, then the detail, then the grid from
-/// the cursor outwards.
-pub(in crate::app) fn visible_pictures(app: &App) -> Vec<VisiblePicture> {
-    let mut pictures = Vec::new();
-    if app.screen.protocol == Protocol::None || app.screen.is_too_small() {
-        return pictures;
-    }
-    if let Some(overlay) = app.overlays.current() {
-        let shown = overlay.pictures(overlay.area(app), app);
-        pictures.extend(shown.into_iter().map(|(_, picture)| picture));
-    }
-    if let Some(viewer) = &app.viewer {
-        pictures.extend(app.viewer_pictures(viewer));
-        return pictures;
-    }
-    let areas = app.areas();
-    if let (Some(area), Some(preview)) = (areas.detail, app.results.preview()) {
-        let layout = DetailLayout::new(app, area);
-        let canvas = app.screen.canvas(layout.picture.width, layout.picture.height);
-        pictures
-            .extend(framed_picture(preview, canvas).or_else(|| preview_picture(preview, canvas)));
-        let previews = app.results.cluster().map_or(&[][..], |cluster| &cluster.previews);
-        pictures.extend(layout.strip.iter().filter_map(|(index, area)| {
-            preview_picture(previews.get(*index)?, app.screen.canvas(area.width, area.height))
-        }));
-    }
-    if let Some(area) = areas.basket {
-        pictures.extend(BasketRows::new(app, area).pictures(app).into_iter().map(|(_, it)| it));
-    }
-    let Some(grid) = app.grid().filter(|grid| !grid.is_list()) else {
-        return pictures;
-    };
-    let (tiles, cursor) = (app.results.tiles(), app.results.tile_cursor());
-    let mut indexes: Vec<usize> = grid.visible().filter(|index| *index < tiles.len()).collect();
-    indexes.sort_by_key(|index| index.abs_diff(cursor.tile));
-    let tile_areas = indexes
-        .into_iter()
-        .filter_map(|index| Some(grid.pictures(app, index, grid.tile_area(index)?, &tiles[index])));
-    // The large pictures of all tiles come first.
-    let collages: Vec<Vec<(&Preview, Rect)>> = tile_areas.collect();
-    let large = collages.iter().filter_map(|collage| collage.first());
-    let small = collages.iter().flat_map(|collage| collage.iter().skip(1));
-    pictures.extend(large.chain(small).filter_map(|(preview, area)| {
-        preview_picture(preview, app.screen.canvas(area.width, area.height))
-    }));
-    pictures
 }

@@ -8,7 +8,7 @@ use tessera_model::{
 
 use crate::{
     app::{
-        App, Job, Level, LoginState, Outbox, Pane, ServiceData,
+        App, Job, Level, LoginState, Pane,
         availability::unavailable_reason,
         basket::{
             count_with_noun,
@@ -36,7 +36,7 @@ use crate::{
             manage_dataset,
             map::MapView,
             palette::refresh_palette,
-            prompt::{TextPrompt, diverse_chosen, selection_loaded},
+            prompt::{TextPrompt, diverse_selected, selection_loaded},
             saved_views::saved_views_loaded,
             split::SplitForm,
         },
@@ -58,31 +58,10 @@ macro_rules! content {
     };
 }
 
-impl Outbox {
-    /// Shows a failure. A payload that does not belong to its lane is an internal error.
-    pub(in crate::app) fn report_failure_or_mismatch(
-        &mut self,
-        lane: &Lane,
-        result: Result<Payload, Failure>,
-    ) {
-        let text = || format!("internal error: a response of the wrong kind for {lane:?}");
-        let failure = result.err().unwrap_or_else(|| Failure::new(FailureKind::Unexpected, text()));
-        self.notify_failure(&failure);
-    }
-}
-
-impl ServiceData {
-    pub(in crate::app) fn refresh_pinned(&mut self, outbox: &mut Outbox) {
-        for id in self.pinned.clone() {
-            outbox.send(Lane::Dataset(id), Request::Dataset(id));
-        }
-    }
-}
-
 impl App {
     pub(in crate::app) fn handle_progress(&mut self, progress: &RequestProgress) {
         let RequestProgress { ticket, done, total } = progress;
-        if let Lane::Download(id) | Lane::Upload(id) | Lane::GetModel(id) | Lane::GiveModel(id) =
+        if let Lane::Download(id) | Lane::Upload(id) | Lane::GetModel(id) | Lane::ApplyModel(id) =
             ticket.lane
         {
             let apply = |job: &mut Job| job.transfer_progressed(*done, *total);
@@ -90,67 +69,18 @@ impl App {
         }
     }
 
+    /// Applies a response. A failure that nothing else shows is a notification.
+    #[expect(clippy::too_many_lines, reason = "a table: what each response does")]
     pub(in crate::app) fn handle_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
-        match lane {
-            Lane::Datasets
-            | Lane::Dataset(_)
-            | Lane::Enrichment(_)
-            | Lane::Overview(..)
-            | Lane::Record(_) => self.handle_dataset_response(lane, result),
-            Lane::LocalDataset(_)
-            | Lane::FilePatterns(_)
-            | Lane::Manage(_)
-            | Lane::FileAction(_)
-            | Lane::Tags(_)
-            | Lane::ChangeTags(_) => self.handle_management_response(lane, result),
-            Lane::Page(_)
-            | Lane::Members(..)
-            | Lane::Map(_)
-            | Lane::Anchor
-            | Lane::Picture(..)
-            | Lane::OpenExternally
-            | Lane::CustomCommand => self.handle_search_response(lane, result),
-            Lane::Split(dataset) => SplitForm::handle_response(self, dataset, result),
-            Lane::Check(dataset) => QualityCheck::handle_response(self, dataset, result),
-            Lane::StartJob(_)
-            | Lane::CancelExport(_)
-            | Lane::Upload(_)
-            | Lane::Preflight
-            | Lane::Export(_)
-            | Lane::Download(_) => self.handle_job_response(lane, result),
-            Lane::CheckTarget | Lane::ExportPreview(..) => {
-                ExportForm::handle_response(self, lane, result);
-            }
-            Lane::LocalState(dataset) => self.local_dataset_loaded(dataset, result),
-            Lane::PlanModel | Lane::GetModel(_) | Lane::GiveModel(_) => {
-                get_model::handle_response(self, &lane, result);
-            }
-            Lane::LoginPlaces | Lane::LoginCheck | Lane::LoginImport => {
-                LoginForm::response_loaded(self, &lane, result);
-            }
-            Lane::DiverseMedia(_)
-            | Lane::Rest(_)
-            | Lane::SaveSelection
-            | Lane::OpenSelection
-            | Lane::SelectionNames => self.handle_selection_response(lane, result),
-            Lane::Folder(_)
-            | Lane::Inspect
-            | Lane::Curl
-            | Lane::SaveState(_)
-            | Lane::LoadState(_) => self.handle_local_response(lane, result),
-        }
-    }
-
-    fn handle_dataset_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
         match (lane, result) {
             (Lane::Datasets, Ok(Payload::Datasets(list, unreadable))) => {
                 self.datasets_loaded(list, unreadable);
-                self.service_data.refresh_pinned(&mut self.outbox);
+                self.refresh_pinned();
                 self.submit_held_form();
             }
             (Lane::Datasets, Err(failure)) => {
                 self.keep_form_open(&failure);
-                self.service_data.refresh_pinned(&mut self.outbox);
+                self.refresh_pinned();
                 self.service_data.datasets.finish(self.outbox.now, Err(failure));
             }
             (Lane::Dataset(_), Ok(Payload::Dataset(dataset))) => self.dataset_loaded(*dataset),
@@ -170,19 +100,6 @@ impl App {
             (Lane::Record(dataset), Ok(Payload::Record(fields))) => {
                 FactSheet::show_record(self, dataset, fields);
             }
-            (lane, result) => self.outbox.report_failure_or_mismatch(&lane, result),
-        }
-    }
-
-    /// A failure is not shown, because the poll of the datasets shows it.
-    fn local_dataset_loaded(&mut self, dataset: DatasetId, result: Result<Payload, Failure>) {
-        let known = self.service_data.local_datasets.entry(dataset).or_default();
-        known.finish(self.outbox.now, content!(result, LocalDataset));
-    }
-
-    /// Applies what removing, renaming and rescanning datasets, and cancelling their indexing, has done.
-    fn handle_management_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
-        match (lane, result) {
             (Lane::LocalDataset(dataset), Ok(Payload::LocalDataset(local))) => {
                 manage_dataset::confirm_removal(self, dataset, &local);
             }
@@ -231,12 +148,6 @@ impl App {
                 // A lost response may have been that of a change that was made.
                 self.service_data.datasets.invalidate();
             }
-            (lane, result) => self.outbox.report_failure_or_mismatch(&lane, result),
-        }
-    }
-
-    fn handle_search_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
-        match (lane, result) {
             (Lane::Page(search), Ok(Payload::Page(page))) => {
                 self.query.warn_if_max_score_violated(&search, &page, &mut self.outbox);
                 self.baskets.confirm_selected(search.dataset, &page, &mut self.outbox);
@@ -273,18 +184,12 @@ impl App {
                 let picture = content!(result, Picture).map_err(|failure| failure.message);
                 self.service_data.pictures.insert(view, canvas, picture);
             }
-            (Lane::OpenExternally, Ok(Payload::OpenedExternally)) => {
+            (Lane::OpenExternally, Ok(Payload::Done)) => {
                 self.outbox.notify(Level::Success, "opened in the desktop's image viewer");
             }
             (Lane::CustomCommand, Ok(Payload::CustomCommandStarted(ready))) => {
                 custom_command_started(&mut self.outbox, ready);
             }
-            (lane, result) => self.outbox.report_failure_or_mismatch(&lane, result),
-        }
-    }
-
-    fn handle_job_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
-        match (lane, result) {
             (Lane::StartJob(id) | Lane::Upload(id), Ok(Payload::Accepted(accepted))) => {
                 operation_accepted(self, id, accepted);
             }
@@ -310,13 +215,6 @@ impl App {
             (Lane::Download(id), result) => {
                 download_finished(self, id, content!(result, Downloaded));
             }
-            (lane, result) => self.outbox.report_failure_or_mismatch(&lane, result),
-        }
-    }
-
-    /// Applies what the worker has read or written on this machine.
-    fn handle_local_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
-        match (lane, result) {
             (Lane::Folder(query), result) => {
                 let listing = self.service_data.folder.entry(query);
                 listing.finish(self.outbox.now, content!(result, Folder));
@@ -329,35 +227,77 @@ impl App {
             (Lane::Curl, Ok(Payload::Curl(command))) => {
                 self.outbox.copy_text("curl command", &command.into());
             }
-            (Lane::SaveState(_), Ok(Payload::StateSaved)) => {}
+            (Lane::SaveState(_), Ok(Payload::Done)) => {}
             (Lane::LoadState(key), result) => {
                 let loaded = content!(result, StateLoaded);
                 let loaded = loaded.inspect_err(|failure| self.outbox.notify_failure(failure));
                 self.state_loaded(key, loaded);
             }
-            (lane, result) => self.outbox.report_failure_or_mismatch(&lane, result),
-        }
-    }
-
-    /// Applies what was selected by a search, loaded or saved.
-    fn handle_selection_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
-        match (lane, result) {
             (Lane::SaveSelection, Ok(Payload::SelectionSaved(path))) => {
                 self.outbox.selection_saved(&path);
             }
-            (Lane::OpenSelection, Ok(Payload::Selection(dataset, selection))) => {
+            (Lane::LoadSelection, Ok(Payload::Selection(dataset, selection))) => {
                 selection_loaded(self, dataset, &selection);
             }
             (Lane::SelectionNames, Ok(Payload::SelectionNames(names))) => {
                 TextPrompt::names_loaded(&mut self.overlays, names);
             }
-            (Lane::DiverseMedia(_), Ok(Payload::Selection(dataset, chosen))) => {
-                diverse_chosen(self, dataset, &chosen);
+            (Lane::SelectDiverse(_), Ok(Payload::Selection(dataset, chosen))) => {
+                diverse_selected(self, dataset, &chosen);
             }
             (Lane::Rest(_), Ok(Payload::Selection(dataset, rest))) => {
                 rest_selected(self, dataset, &rest);
             }
-            (lane, result) => self.outbox.report_failure_or_mismatch(&lane, result),
+            // A failure is not shown, because the poll of the datasets shows it.
+            (Lane::LocalFacts(dataset), result) => {
+                let known = self.service_data.local_datasets.entry(dataset).or_default();
+                known.finish(self.outbox.now, content!(result, LocalDataset));
+            }
+            (Lane::Split(dataset), Ok(Payload::SetsSaved(sets))) => {
+                SplitForm::sets_saved(self, dataset, &sets);
+            }
+            (Lane::Split(dataset), Ok(Payload::SetNamesTaken(names))) => {
+                SplitForm::names_taken(self, dataset, names);
+            }
+            (Lane::Check(dataset), Ok(Payload::Checked(results))) => {
+                QualityCheck::checked(self, dataset, results);
+            }
+            (Lane::CheckTarget, Ok(Payload::Done)) => ExportForm::target_checked(self, Ok(())),
+            (Lane::CheckTarget, Err(failure)) => ExportForm::target_checked(self, Err(failure)),
+            (lane @ Lane::ExportPreview(..), result) => {
+                ExportForm::preview_loaded(self, lane, content!(result, ExportPreview));
+            }
+            (Lane::PlanModel, Ok(Payload::ModelPlanned(plan))) => {
+                get_model::open_confirmation(self, plan);
+            }
+            (Lane::GetModel(id), result) => {
+                get_model::downloaded(self, id, content!(result, ModelFolder));
+            }
+            (Lane::ApplyModel(id), result) => {
+                let dataset = content!(result, ModelApplied).map(|dataset| *dataset);
+                get_model::applied(self, id, dataset);
+            }
+            (Lane::LoginPlaces, Ok(Payload::LoginPlaces(places))) => {
+                LoginForm::places_loaded(self, places);
+            }
+            (Lane::LoginCheck, Ok(Payload::Done)) => LoginForm::accepted(self),
+            (Lane::LoginImport, Ok(Payload::LoginImported(login))) => {
+                LoginForm::imported(self, login);
+            }
+            (lane @ (Lane::LoginPlaces | Lane::LoginCheck | Lane::LoginImport), Err(failure)) => {
+                LoginForm::failed(self, &lane, &failure)
+            }
+            (_, Err(failure)) => self.outbox.notify_failure(&failure),
+            (lane, Ok(_)) => {
+                let text = format!("internal error: a response of the wrong kind for {lane:?}");
+                self.outbox.notify(Level::Error, text);
+            }
+        }
+    }
+
+    fn refresh_pinned(&mut self) {
+        for id in self.service_data.pinned.clone() {
+            self.outbox.send(Lane::Dataset(id), Request::Dataset(id));
         }
     }
 

@@ -4,7 +4,7 @@
 use tessera_model::text::format_duration;
 use unicode_width::UnicodeWidthStr;
 
-use crate::app::prelude::*;
+use crate::app::{prelude::*, waiting::results_retry};
 use crate::drawing::wrapped_rows;
 
 pub fn results_notice(app: &App) -> Option<String> {
@@ -15,7 +15,7 @@ pub fn results_notice(app: &App) -> Option<String> {
             Some(search) => format!("page {}", u64::from(search.page) + 1),
             None => "a response".to_owned(),
         };
-        let retry = app.results_retry();
+        let retry = results_retry(app);
         let retry = retry.map_or_else(String::new, |retry| format!(": {retry}"));
         return Some(format!("waiting for {target} since {} s{retry}{stop}", waited.as_secs()));
     }

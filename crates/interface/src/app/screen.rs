@@ -127,7 +127,7 @@ impl Panes {
     }
 
     pub(in crate::app) fn next_theme(&mut self, setup: &Setup, outbox: &mut Outbox) {
-        self.theme = self.theme.next(&setup.user_themes);
+        self.theme = self.theme.next(&setup.user_themes, setup.unreadable_theme.as_ref());
         let text = format!("theme {}; save it as `ui.theme` in the settings", self.theme.as_str());
         outbox.notify(Level::Success, text);
     }

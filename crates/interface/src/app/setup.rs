@@ -61,6 +61,8 @@ pub struct Setup {
     pub protocol: Protocol,
     /// The user's own themes.
     pub user_themes: Vec<ThemeChoice>,
+    /// The built-in theme that cannot be read on the background of the terminal.
+    pub unreadable_theme: Option<ThemeChoice>,
 }
 
 /// The command that opens a deployment again.
@@ -128,6 +130,7 @@ impl Setup {
             size: (80, 24),
             protocol: Protocol::HalfBlock,
             user_themes: Vec::new(),
+            unreadable_theme: None,
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::{
         Baskets, Datasets, Effect, Event, InputState, Jobs, LoginState, ModelOffer, Overlays,
         Panes, QueryBuilder, RequestLog, Screen, SearchHistory, ServiceData, SessionState, Tagging,
         jobs::responses::track_jobs,
+        outage,
         overlay::{graphics_check::GraphicsCheck, sort_filter::FilterInput},
         session::{current_session, picked_actions},
         tagging::with_tag_name,
@@ -150,7 +151,7 @@ impl App {
     /// success removes the reports of earlier failures of the same action.
     fn follow_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
         let is_unreachable = |failure: &Failure| failure.kind == FailureKind::Unreachable;
-        if result.as_ref().is_err_and(is_unreachable) && self.outage().is_none() {
+        if result.as_ref().is_err_and(is_unreachable) && outage(self).is_none() {
             self.service_data.datasets.invalidate();
         }
         let noted = Some(lane.clone()).filter(Lane::is_of_one_action);

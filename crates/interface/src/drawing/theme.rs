@@ -189,6 +189,15 @@ impl Themes {
         self.from_user.keys().cloned().map(ThemeChoice::Named)
     }
 
+    /// Returns the built-in theme for the opposite of the background that the terminal has reported.
+    pub fn unreadable_theme(&self) -> Option<ThemeChoice> {
+        match self.auto {
+            ThemeName::Dark if self.is_background_known => Some(ThemeChoice::Light),
+            ThemeName::Light if self.is_background_known => Some(ThemeChoice::Dark),
+            _ => None,
+        }
+    }
+
     pub fn resolve(&self, choice: &ThemeChoice) -> &Theme {
         let user_theme = |name| self.from_user.get(name).unwrap_or(&self.built_in);
         let (set, name) = match choice {

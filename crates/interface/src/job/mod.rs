@@ -246,7 +246,7 @@ impl Job {
     /// Returns what is saved of the job, or `None` for a job of another running copy, which saves
     /// the job itself.
     pub fn record(&self) -> Option<JobRecord> {
-        let text = |failure: &Failure| SafeText::detail(&failure.to_string());
+        let text = Failure::to_safe_text;
         let state = match &self.state {
             JobState::Queued(_) => SavedJobState::Queued,
             JobState::Starting | JobState::Uploading(..) | JobState::GettingModel(..) => {

@@ -17,12 +17,10 @@ const MAX_NOTIFICATION_LINES: usize = 5;
 /// The columns of the sign that precedes a notification.
 const SIGN_WIDTH: usize = 3;
 
-/// Returns the area of the notification. A notification of several lines takes the line of the hints, and then grows
-/// upwards.
-pub(super) fn notification_area(app: &App, line: Rect, hints: Rect) -> Rect {
+/// Returns the area of the notification. It grows upwards, so that the hints below it stay.
+pub(super) fn notification_area(app: &App, line: Rect) -> Rect {
     let rows = u16::try_from(notification_lines(app, line.width).len()).unwrap_or(1).max(1);
-    let last = if rows > 1 && !needs_hints(app) { hints } else { line };
-    Rect { y: last.bottom().saturating_sub(rows), height: rows, ..line }
+    Rect { y: line.bottom().saturating_sub(rows), height: rows, ..line }
 }
 
 fn notification_lines(app: &App, width: u16) -> Vec<String> {

@@ -22,7 +22,7 @@ use ratatui::{
 use crate::ui::prelude::*;
 use crate::{
     app::{
-        Event, Mouse, MouseKind,
+        Event, Mouse, MouseKind, outage,
         query::{self, ChipState},
         screen::too_small_text,
     },
@@ -75,7 +75,7 @@ pub fn draw_with_texts(
         Some(_) => (app.viewer_areas().hints, app.viewer_areas().hints),
         None => (app.areas().notification, app.areas().hints),
     };
-    let notification = hints::notification_area(app, line, line_of_hints);
+    let notification = hints::notification_area(app, line);
     // A notification of several lines may cover the area above its line, where pictures are cropped.
     let above = (notification.height > 1).then_some(notification);
     let hints = hints::hints_area(app, line_of_hints);
@@ -149,14 +149,14 @@ fn header(ctx: &mut DrawContext, area: Rect) {
     let used = parts.iter().fold(2, |used: u16, (text, _)| used.saturating_add(text_cells(text)));
     let (_, tabs) = split_columns(left, used);
     results_header::tabs(ctx, tabs);
-    let style = if app.outage().is_some() { theme.moving } else { theme.dim };
+    let style = if outage(app).is_some() { theme.moving } else { theme.dim };
     let login_style = if app.login().rejection.is_some() { theme.failure } else { theme.dim };
     ctx.put(right, 0, &[(login, login_style), (gap.to_owned(), style), (activity, style)]);
 }
 
 fn activity_text(app: &App) -> String {
     let mut parts = Vec::new();
-    parts.extend(app.outage().map(|outage| outage_text(outage, app.screen().size.0)));
+    parts.extend(outage(app).map(|outage| outage_text(outage, app.screen().size.0)));
     match app.tickets().outstanding() {
         // While the login is rejected, the only requests are polls.
         _ if app.login().rejection.is_some() => {}

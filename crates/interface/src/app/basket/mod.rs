@@ -83,7 +83,7 @@ impl Baskets {
         let outcome = change(self.get_mut(dataset)?);
         self.save(dataset, outbox);
         // A selection that was requested before would replace what the user has just changed.
-        for lane in [Lane::Rest(dataset), Lane::DiverseMedia(dataset), Lane::OpenSelection] {
+        for lane in [Lane::Rest(dataset), Lane::SelectDiverse(dataset), Lane::LoadSelection] {
             if outbox.tickets.is_open(&lane) {
                 outbox.cancel(lane);
                 let text = "the selection was changed, so the requested one does not replace it";

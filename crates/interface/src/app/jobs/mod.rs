@@ -333,7 +333,7 @@ pub(in crate::app) fn stop_watching(app: &mut App) {
         Some(JobState::Downloading(..)) => Lane::Download(id),
         Some(JobState::Uploading(..) | JobState::Queued(_)) => Lane::Upload(id),
         Some(JobState::GettingModel(..)) => Lane::GetModel(id),
-        Some(JobState::Encoding(..)) => Lane::GiveModel(id),
+        Some(JobState::Encoding(..)) => Lane::ApplyModel(id),
         _ => Lane::Export(id),
     };
     let Some(message) = jobs.transition(id, Job::stop_watching, outbox) else { return };

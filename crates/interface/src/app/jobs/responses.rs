@@ -1,5 +1,5 @@
-//! Applies the responses of the service to jobs, and sends alerts about jobs that ended. No alert is sent while the
-//! user has the jobs pane open.
+//! Applies the responses of the service to jobs, and sends alerts about jobs that ended. While the user has the jobs pane
+//! open, only the progress is sent.
 
 use tessera_config::NotificationMethod;
 use tessera_model::{Archive, ExportTask, FailureKind, text::count_with_noun};
@@ -131,14 +131,6 @@ fn send_alerts(app: &mut App, ended: Vec<SafeText>) {
     if enabled(NotificationMethod::Progress) && activity != jobs.reported_activity {
         jobs.reported_activity = activity;
         outbox.push(Effect::Alert(JobAlert::Activity(activity)));
-    }
-}
-
-impl Outbox {
-    pub(in crate::app) fn toast(&mut self, text: impl AsRef<str>, setup: &Setup) {
-        if setup.settings.ui.notify.contains(&NotificationMethod::Toast) {
-            self.notify(Level::Success, text);
-        }
     }
 }
 

@@ -261,7 +261,7 @@ impl AddMediaForm {
         match result {
             Ok(found) => form.check = SourceCheck::Done(source, found),
             Err(failure) => {
-                let reason = SafeText::detail(&failure.to_string());
+                let reason = failure.to_safe_text();
                 form.error = Some((AddMediaField::Location, reason));
             }
         }
@@ -272,7 +272,7 @@ impl AddMediaForm {
         if overlays.reopen_sent_form(id)
             && let Some(form) = overlays.dialog_mut::<AddMediaForm>()
         {
-            form.error = Some((AddMediaField::Location, SafeText::detail(&failure.to_string())));
+            form.error = Some((AddMediaField::Location, failure.to_safe_text()));
         }
     }
 }

@@ -4,7 +4,7 @@
 use ratatui::style::Style;
 use tessera_config::input::Action;
 use tessera_model::{
-    Failure, Filter, Operation, Search, ShellCommand,
+    Filter, Operation, Search, ShellCommand,
     check::{Condition, ConditionResult, Limit, Rule},
     text::{count_with_noun, group_digits},
     vql::IssueMode,
@@ -19,7 +19,6 @@ use crate::{
     },
     command_lines::check_command_line,
     drawing::{FormOptions, FormRows, split_columns},
-    message::Payload,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -175,17 +174,11 @@ impl QualityCheck {
         KeyResult::Stay
     }
 
-    pub(in crate::app) fn handle_response(
+    pub(in crate::app) fn checked(
         app: &mut App,
         dataset: DatasetId,
-        result: Result<Payload, Failure>,
+        results: Vec<ConditionResult>,
     ) {
-        let results = match result {
-            Ok(Payload::Checked(results)) => results,
-            result => {
-                return app.outbox.report_failure_or_mismatch(&Lane::Check(dataset), result);
-            }
-        };
         let is_passed = results.iter().all(|result| result.passed);
         let level = if is_passed { Level::Success } else { Level::Warning };
         app.outbox.notify(level, summary(&results));

@@ -6,6 +6,7 @@ use std::{cmp::Reverse, collections::BTreeMap};
 use tessera_curation::duplicates::{DuplicateGroup, DuplicateImage, OtherImage};
 use tessera_model::{
     EntityType, EntryContent, Granularity, MediaId, SafeText, Selection, SelectionEntry,
+    text::{format_bytes, format_day},
 };
 
 /// The images that the user has decided about. The value is whether the image goes.
@@ -67,6 +68,21 @@ pub enum Merit {
 }
 
 impl Merit {
+    pub(super) const ALL: [Self; 4] = [Self::Pixels, Self::Bytes, Self::Age, Self::Sharpness];
+
+    pub(super) fn text(self, image: &ReviewImage) -> String {
+        let DuplicateImage { size: (columns, rows), original, blur_percent, .. } = &image.image;
+        match self {
+            Self::Pixels => format!("{columns}×{rows}"),
+            Self::Bytes => format_bytes(original.content.size),
+            Self::Age => {
+                let milliseconds = original.content.modified.div_euclid(1_000_000);
+                format_day(milliseconds).unwrap_or_default()
+            }
+            Self::Sharpness => format!("blur {blur_percent} %"),
+        }
+    }
+
     fn value(self, image: &ReviewImage) -> i128 {
         let DuplicateImage { pixels, original, blur_percent, .. } = &image.image;
         match self {

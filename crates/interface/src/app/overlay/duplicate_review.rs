@@ -19,8 +19,7 @@ use tessera_model::{
     ExportPart, MediaId, PictureSource,
     tag::{PICKED, REJECTED},
     text::{
-        count_with_noun, format_bytes, format_day, group_digits, grouped_with_noun, truncate,
-        truncate_start,
+        count_with_noun, format_bytes, group_digits, grouped_with_noun, truncate, truncate_start,
     },
 };
 use tessera_picture::{Canvas, Crop, DifferingPixels, PictureSubject, PictureView, Protocol};
@@ -35,7 +34,7 @@ use crate::{
             file_actions,
             prompt::{PromptPurpose, TextPrompt},
         },
-        pane::{cycle, inner_area, list_step, moved_cursor, scroll_top},
+        pane::{inner_area, list_step, moved_cursor, scroll_top},
         view::pictures::VisiblePicture,
         viewer::{ZoomPosition, actual_zoom},
     },
@@ -76,7 +75,8 @@ pub struct DuplicateReview {
 }
 
 /// The rules that a key goes through. The other rules need a folder or a pattern.
-const RULES: [&str; 4] = ["largest", "best-quality", "oldest", "shortest-name"];
+const RULES: [KeepRule; 4] =
+    [KeepRule::Largest, KeepRule::BestQuality, KeepRule::Oldest, KeepRule::ShortestName];
 
 /// The columns of the list before the name.
 const LIST_COLUMNS: usize = 44;
@@ -264,11 +264,8 @@ impl DuplicateReview {
                 self.message = format!("a rule is {}", KeepRule::NAMES);
             }
             Key::Char('r') => {
-                let rule = self.rule.to_string();
-                let current = RULES.into_iter().find(|each| *each == rule).unwrap_or(RULES[3]);
-                if let Ok(rule) = cycle(&RULES, current, 1).parse() {
-                    self.find_again(rule, app);
-                }
+                let following = RULES.into_iter().skip_while(|rule| *rule != self.rule).nth(1);
+                self.find_again(following.unwrap_or(KeepRule::Largest), app);
             }
             _ => {}
         }
@@ -634,24 +631,22 @@ impl DuplicateReview {
     ) -> Vec<(String, Style)> {
         let (theme, image) = (ctx.theme, &group.images[index]);
         let (decision, style) = decision_text(theme, self.found.goes(image));
-        let (columns, rows) = image.image.size;
         let mut parts = vec![
             (if index == self.image { " ▸ " } else { "   " }.to_owned(), theme.accent),
             (format!("{decision}  "), style),
         ];
-        let mut merit = |text: String, cells: usize, merit: Merit| {
+        for merit in Merit::ALL {
+            let text = merit.text(image);
+            let is_equal = group.images.iter().all(|other| merit.text(other) == text);
+            // The path has more room without what is the same for all images.
+            if width < SHARPNESS_COLUMNS && (is_equal || merit == Merit::Sharpness) {
+                continue;
+            }
             let is_better = group.is_better(index, merit);
             let best = ctx.app.setup.sign("+", ", the best  ");
             let (text, style) =
                 if is_better { (text + best, theme.success) } else { (text, theme.text) };
-            parts.push((format!("{text:<cells$}"), style));
-        };
-        merit(format!("{columns}×{rows}"), 12, Merit::Pixels);
-        merit(format_bytes(image.bytes()), 11, Merit::Bytes);
-        let day = format_day(image.image.original.content.modified.div_euclid(1_000_000));
-        merit(day.unwrap_or_default(), 12, Merit::Age);
-        if width >= SHARPNESS_COLUMNS {
-            merit(format!("blur {} %", image.image.blur_percent), 12, Merit::Sharpness);
+            parts.push((format!("{text:<12}"), style));
         }
         let similarity = match image.similarity {
             _ if image.is_identical => "same bytes".to_owned(),

@@ -23,7 +23,6 @@ use crate::{
     command_lines::{export_command_line, export_options, rest_of_search_options},
     drawing::{FormOptions, FormRows, Prefilled},
     job::JobDataset,
-    message::Payload,
 };
 
 text_enum! {
@@ -122,26 +121,13 @@ impl ExportForm {
         Some((form.preview_lane(), request))
     }
 
-    pub(in crate::app) fn handle_response(
+    pub(in crate::app) fn preview_loaded(
         app: &mut App,
         lane: Lane,
-        result: Result<Payload, Failure>,
+        result: Result<ExportPreview, Failure>,
     ) {
-        let reason = |failure: Failure| SafeText::detail(&failure.to_string());
-        match (lane, result) {
-            (Lane::CheckTarget, Ok(Payload::TargetIsFree)) => Self::target_checked(app, Ok(())),
-            (Lane::CheckTarget, Err(failure)) => Self::target_checked(app, Err(reason(failure))),
-            (lane, Ok(Payload::ExportPreview(preview))) => {
-                Self::preview_loaded(app, lane, Ok(preview));
-            }
-            (lane, Err(failure)) => Self::preview_loaded(app, lane, Err(reason(failure))),
-            (lane, result) => app.outbox.report_failure_or_mismatch(&lane, result),
-        }
-    }
-
-    fn preview_loaded(app: &mut App, lane: Lane, result: Result<ExportPreview, SafeText>) {
         if let Some(form) = app.overlays.dialog_mut::<Self>() {
-            form.preview = Some((lane, result));
+            form.preview = Some((lane, result.map_err(|failure| failure.to_safe_text())));
         }
     }
 
@@ -272,12 +258,12 @@ impl ExportForm {
     }
 
     /// Starts the export if its archive can be saved, or says in the form why not.
-    fn target_checked(app: &mut App, result: Result<(), SafeText>) {
+    pub(in crate::app) fn target_checked(app: &mut App, result: Result<(), Failure>) {
         // The form may be below its help. A form that the user has closed exports nothing.
         let form = app.overlays.dialog_mut::<Self>();
         let Some(form) = form.filter(|it| it.check == TargetCheck::Running) else { return };
-        if let Err(reason) = result {
-            form.check = TargetCheck::Failed(reason);
+        if let Err(failure) = result {
+            form.check = TargetCheck::Failed(failure.to_safe_text());
             form.field = ExportField::Folder;
             return;
         }

@@ -282,7 +282,7 @@ impl Dialog for UndoConfirmation {
 /// Asks which action would be reverted.
 pub fn undo(app: &mut App) {
     if let Some(dataset) = app.dataset().map(|dataset| dataset.id) {
-        app.outbox.send(Lane::FileAction(dataset), Request::PlanUndo(dataset));
+        app.outbox.send(Lane::FileAction(dataset), Request::PlanUndo);
     }
 }
 

@@ -19,7 +19,6 @@ use crate::{
     },
     drawing::wrapped_rows,
     job::{Job, JobDataset, JobId, JobState},
-    message::Payload,
 };
 
 const COLUMNS: u16 = 76;
@@ -99,31 +98,29 @@ pub fn plan(app: &mut App, name: &str) {
     app.outbox.send(Lane::PlanModel, Request::PlanModel(name.to_owned()));
 }
 
-/// Applies the response to a request for a model.
-pub fn handle_response(app: &mut App, lane: &Lane, result: Result<Payload, Failure>) {
-    let outbox = &mut app.outbox;
-    match (lane, result) {
-        (Lane::PlanModel, Ok(Payload::ModelPlanned(plan))) => open_confirmation(app, plan),
-        (Lane::GetModel(id), Ok(Payload::ModelFolder(folder))) => {
-            app.jobs.give_model(*id, folder, outbox);
+/// Applies the model that was downloaded.
+pub fn downloaded(app: &mut App, id: JobId, folder: Result<PathBuf, Failure>) {
+    match folder {
+        Ok(folder) => app.jobs.apply_model(id, folder, &mut app.outbox),
+        Err(failure) => {
+            let fail = |job: &mut Job| job.model_received(Some(&failure));
+            app.jobs.transition(id, fail, &mut app.outbox);
+            app.outbox.notify_failure(&failure);
         }
-        (Lane::GiveModel(id), Ok(Payload::ModelGiven(dataset))) => {
-            app.jobs.transition(*id, |job| job.encoding_finished(Ok(&dataset)), outbox);
-            repeat_searches(app, &dataset);
-        }
-        (Lane::GetModel(id), Err(failure)) => {
-            app.jobs.transition(*id, |job| job.model_received(Some(&failure)), outbox);
-            outbox.notify_failure(&failure);
-        }
-        (Lane::GiveModel(id), Err(failure)) => {
-            app.jobs.transition(*id, |job| job.encoding_finished(Err(&failure)), outbox);
-            outbox.notify_failure(&failure);
-        }
-        (lane, result) => outbox.report_failure_or_mismatch(lane, result),
     }
 }
 
-fn open_confirmation(app: &mut App, plan: ModelPlan) {
+/// Repeats the searches of the dataset whose media are encoded now.
+pub fn applied(app: &mut App, id: JobId, dataset: Result<Dataset, Failure>) {
+    let finish = |job: &mut Job| job.encoding_finished(dataset.as_ref());
+    app.jobs.transition(id, finish, &mut app.outbox);
+    match dataset {
+        Ok(dataset) => repeat_searches(app, &dataset),
+        Err(failure) => app.outbox.notify_failure(&failure),
+    }
+}
+
+pub(in crate::app) fn open_confirmation(app: &mut App, plan: ModelPlan) {
     let Some(dataset) = app.dataset() else { return };
     let media = dataset.media_text();
     let dataset = JobDataset { id: dataset.id, name: dataset.name.clone() };
@@ -151,10 +148,10 @@ impl Jobs {
     }
 
     /// Encodes the media of the job's dataset with the model that was downloaded.
-    pub(in crate::app) fn give_model(&mut self, id: JobId, folder: PathBuf, outbox: &mut Outbox) {
+    pub(in crate::app) fn apply_model(&mut self, id: JobId, folder: PathBuf, outbox: &mut Outbox) {
         let Some(dataset) = self.get(id).map(|job| job.dataset) else { return };
         if self.transition(id, |job| job.model_received(None), outbox).is_some() {
-            outbox.send(Lane::GiveModel(id), Request::GiveModel(dataset, folder));
+            outbox.send(Lane::ApplyModel(id), Request::ApplyModel(dataset, folder));
         }
     }
 

@@ -21,7 +21,7 @@ use crate::{
         welcome::RedactedInput,
     },
     drawing::{FormOptions, FormRows, wrapped_rows},
-    message::{LoginImport, LoginPlaces, Payload, TypedSecret},
+    message::{ImportedLogin, LoginImport, LoginPlaces, TypedSecret},
 };
 
 text_enum! {
@@ -139,9 +139,8 @@ impl LoginForm {
             session: RedactedInput::default(),
             store: None,
             places: None,
-            outcome: rejection.map_or(LoginOutcome::None, |failure| {
-                LoginOutcome::Failed(SafeText::detail(&failure.to_string()))
-            }),
+            outcome: rejection
+                .map_or(LoginOutcome::None, |failure| LoginOutcome::Failed(failure.to_safe_text())),
         };
         app.overlays.open(form);
         if can_import(&app.setup) {
@@ -149,35 +148,35 @@ impl LoginForm {
         }
     }
 
-    /// Shows the result of a request of the form. If the form was closed, the result is a notification.
-    pub(in crate::app) fn response_loaded(
-        app: &mut App,
-        lane: &Lane,
-        result: Result<Payload, Failure>,
-    ) {
-        let outcome = match result {
-            Ok(Payload::LoginPlaces(places)) => {
-                if let Some(form) = app.overlays.dialog_mut::<LoginForm>() {
-                    form.places = Some(places);
-                }
-                return;
-            }
-            Ok(Payload::LoginImported(login)) => {
-                if app.overlays.dialog::<LoginForm>().is_some() {
-                    app.overlays.close();
-                }
-                return app.login_imported(login);
-            }
-            Ok(_) => LoginOutcome::Accepted(SafeText::detail("the login is accepted")),
-            Err(failure) => {
-                let known = failure.status.filter(|_| *lane == Lane::LoginCheck);
-                let by_dataset = app.dataset().is_some();
-                let text = known.and_then(|status| login_check_text(status, by_dataset));
-                let text = text.map_or_else(|| failure.to_string(), str::to_owned);
-                LoginOutcome::Failed(SafeText::detail(&text))
-            }
-        };
-        if let Some(form) = app.overlays.dialog_mut::<LoginForm>() {
+    pub(in crate::app) fn places_loaded(app: &mut App, places: LoginPlaces) {
+        if let Some(form) = app.overlays.dialog_mut::<Self>() {
+            form.places = Some(places);
+        }
+    }
+
+    pub(in crate::app) fn imported(app: &mut App, login: ImportedLogin) {
+        if app.overlays.dialog::<Self>().is_some() {
+            app.overlays.close();
+        }
+        app.login_imported(login);
+    }
+
+    pub(in crate::app) fn accepted(app: &mut App) {
+        let text = SafeText::detail("the login is accepted");
+        Self::show_outcome(app, LoginOutcome::Accepted(text));
+    }
+
+    pub(in crate::app) fn failed(app: &mut App, lane: &Lane, failure: &Failure) {
+        let known = failure.status.filter(|_| *lane == Lane::LoginCheck);
+        let by_dataset = app.dataset().is_some();
+        let text = known.and_then(|status| login_check_text(status, by_dataset));
+        let text = text.map_or_else(|| failure.to_string(), str::to_owned);
+        Self::show_outcome(app, LoginOutcome::Failed(SafeText::detail(&text)));
+    }
+
+    /// Shows the outcome of a request of the form. If the form was closed, the outcome is a notification.
+    fn show_outcome(app: &mut App, outcome: LoginOutcome) {
+        if let Some(form) = app.overlays.dialog_mut::<Self>() {
             form.outcome = outcome;
             return;
         }

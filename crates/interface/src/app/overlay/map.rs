@@ -148,8 +148,7 @@ impl MapView {
             view.show_whole_map();
             view.color = *colors(map).first().unwrap_or(&MapColor::Label);
         }
-        view.map =
-            Some(result.map(Arc::new).map_err(|failure| SafeText::detail(&failure.to_string())));
+        view.map = Some(result.map(Arc::new).map_err(|failure| failure.to_safe_text()));
         view.count_classes();
         view.find_hovered(None);
         if let Some(position) = view.hovered().map(|point| point.position) {

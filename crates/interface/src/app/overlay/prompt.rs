@@ -36,7 +36,7 @@ pub enum PromptPurpose {
     NewTag,
     RenameTag(SafeText),
     /// The number of media of the search to select that differ most from each other.
-    DiverseMedia,
+    SelectDiverse,
 }
 
 impl PromptPurpose {
@@ -53,7 +53,7 @@ impl PromptPurpose {
             Self::MoveDuplicates(_) => "Move the duplicates that go",
             Self::NewTag => "Create a tag",
             Self::RenameTag(_) => "Rename the tag",
-            Self::DiverseMedia => "Select the media that differ most",
+            Self::SelectDiverse => "Select the media that differ most",
         }
     }
 
@@ -69,7 +69,7 @@ impl PromptPurpose {
             }
             Self::RenameTag(_) => "the new name; an existing tag of this name takes over the media",
             Self::NewTag => "a name of at most 100 characters",
-            Self::DiverseMedia => "how many of the search; they replace the current selection",
+            Self::SelectDiverse => "how many of the search; they replace the current selection",
         }
     }
 }
@@ -106,8 +106,8 @@ impl TextPrompt {
         let number = number.ok_or("type a number from 1")?;
         let search = app.results.view().map(|view| view.search.clone());
         let search = search.ok_or("open a dataset first")?;
-        let lane = Lane::DiverseMedia(search.dataset);
-        app.outbox.send(lane, Request::ChooseDiverse(search, number));
+        let lane = Lane::SelectDiverse(search.dataset);
+        app.outbox.send(lane, Request::SelectDiverse(search, number));
         Ok(())
     }
 
@@ -141,10 +141,10 @@ impl TextPrompt {
         let request = match (saves, is_name) {
             (true, false) => Request::SaveSelection(file, dataset, selection.clone()),
             (true, true) => Request::SaveNamed(typed.to_owned(), dataset, selection.clone()),
-            (false, false) => Request::OpenSelection(file, dataset),
-            (false, true) => Request::OpenNamed(typed.to_owned(), dataset),
+            (false, false) => Request::LoadSelection(file, dataset),
+            (false, true) => Request::LoadNamed(typed.to_owned(), dataset),
         };
-        let lane = if saves { Lane::SaveSelection } else { Lane::OpenSelection };
+        let lane = if saves { Lane::SaveSelection } else { Lane::LoadSelection };
         Ok((lane, request))
     }
 
@@ -195,7 +195,7 @@ impl TextPrompt {
                 let to = TagDefinition::Rename(self.tag_name()?);
                 tag_list::define_listed_tag(app, from, to);
             }
-            PromptPurpose::DiverseMedia => self.diverse_media(app)?,
+            PromptPurpose::SelectDiverse => self.diverse_media(app)?,
         }
         Ok(())
     }
@@ -280,7 +280,7 @@ impl Dialog for TextPrompt {
                 "Tab complete   Ctrl-F browse   Enter preview   Esc close"
             }
             PromptPurpose::NewTag => "Enter create   Esc close",
-            PromptPurpose::DiverseMedia => "Enter select   Esc close",
+            PromptPurpose::SelectDiverse => "Enter select   Esc close",
         }
     }
 
@@ -346,7 +346,7 @@ pub(in crate::app) fn selection_loaded(app: &mut App, dataset: DatasetId, select
 }
 
 /// Selects media that differ most, of which there may be fewer than the user has typed.
-pub(in crate::app) fn diverse_chosen(app: &mut App, dataset: DatasetId, selection: &Selection) {
+pub(in crate::app) fn diverse_selected(app: &mut App, dataset: DatasetId, selection: &Selection) {
     if selection.is_empty() {
         return app.outbox.notify(Level::Warning, "the search finds no images to compare");
     }

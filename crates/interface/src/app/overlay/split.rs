@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use tessera_config::input::Action;
 use tessera_model::{
-    Dataset, DatasetTag, Failure, Operation, is_same_name,
+    Dataset, DatasetTag, Operation, is_same_name,
     split::{Balance, Shares, SplitPlan},
     tag::REJECTED,
     text::{group_digits, grouped_with_noun},
@@ -20,7 +20,7 @@ use crate::{
     },
     command_lines::split_command_line,
     drawing::{FormOptions, FormRows, wrapped_rows},
-    message::{Payload, SavedSet},
+    message::SavedSet,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub struct SplitForm {
     names: Input,
     balance: Balance,
     /// The tags whose media are in no set, separated by commas.
-    without: Input,
+    skipped_tags: Input,
     /// What the worker was asked for.
     sent: Option<SplitPlan>,
 }
@@ -61,7 +61,7 @@ impl SplitForm {
             shares: "80/10/10".into(),
             names: Input::default(),
             balance: Balance::Size,
-            without: Input::default(),
+            skipped_tags: Input::default(),
             sent: None,
         };
         app.overlays.open(form);
@@ -74,7 +74,7 @@ impl SplitForm {
             sets: shares.named(names).map_err(|reason| format!("names: {reason}"))?,
             balance: self.balance,
             without: self
-                .tags_to_skip(app)?
+                .skipped_tags(app)?
                 .iter()
                 .map(|tag| tag.name.received().to_owned())
                 .collect(),
@@ -88,8 +88,9 @@ impl SplitForm {
     }
 
     /// Returns the tags in use that were typed.
-    fn tags_to_skip<'a>(&self, app: &'a App) -> Result<Vec<&'a DatasetTag>, String> {
-        let typed = self.without.value().split(',').map(str::trim).filter(|name| !name.is_empty());
+    fn skipped_tags<'a>(&self, app: &'a App) -> Result<Vec<&'a DatasetTag>, String> {
+        let typed =
+            self.skipped_tags.value().split(',').map(str::trim).filter(|name| !name.is_empty());
         let tag = |name: &str| {
             let mut tags = app.tagging.tags_of(self.dataset).iter();
             let found = tags.find(|tag| tag.count > 0 && is_same_name(tag.name.received(), name));
@@ -114,7 +115,7 @@ impl SplitForm {
     fn preview(&self, app: &App) -> Result<String, String> {
         let plan = self.plan(app)?;
         let all = app.service_data.dataset(self.dataset).and_then(Dataset::media_count);
-        let skipped: Vec<u64> = self.tags_to_skip(app)?.iter().map(|tag| tag.count).collect();
+        let skipped: Vec<u64> = self.skipped_tags(app)?.iter().map(|tag| tag.count).collect();
         let rest =
             all.map(|all| skipped.iter().fold(all, |rest, count| rest.saturating_sub(*count)));
         // Media items that have several of the tags are counted for each of them.
@@ -133,30 +134,20 @@ impl SplitForm {
         Ok(format!("{media}: about {sizes}."))
     }
 
-    pub(in crate::app) fn handle_response(
-        app: &mut App,
-        dataset: DatasetId,
-        result: Result<Payload, Failure>,
-    ) {
+    pub(in crate::app) fn sets_saved(app: &mut App, dataset: DatasetId, sets: &[SavedSet]) {
+        if app.overlays.dialog::<Self>().is_some_and(|form| form.dataset == dataset) {
+            app.overlays.close();
+        }
+        let (level, text) = report(&app.setup, sets);
+        app.outbox.notify(level, text);
+    }
+
+    /// Asks whether the saved selections are replaced. Without the form, a notification says why nothing was divided.
+    pub(in crate::app) fn names_taken(app: &mut App, dataset: DatasetId, names: Vec<SafeText>) {
         let form = app.overlays.dialog::<Self>().filter(|form| form.dataset == dataset).cloned();
-        match result {
-            Ok(Payload::SetsSaved(sets)) => {
-                if form.is_some() {
-                    app.overlays.close();
-                }
-                let (level, text) = report(&app.setup, &sets);
-                app.outbox.notify(level, text);
-            }
-            Ok(Payload::SetNamesTaken(names)) => {
-                match form.and_then(|form| Some((form.sent.clone()?, form))) {
-                    Some((plan, form)) => {
-                        let form = Box::new(form);
-                        app.overlays.open(ReplaceSets { dataset, plan, names, form });
-                    }
-                    None => app.outbox.notify(Level::Warning, taken_text(&names)),
-                }
-            }
-            result => app.outbox.report_failure_or_mismatch(&Lane::Split(dataset), result),
+        match form.and_then(|form| Some((form.sent.clone()?, Box::new(form)))) {
+            Some((plan, form)) => app.overlays.open(ReplaceSets { dataset, plan, names, form }),
+            None => app.outbox.notify(Level::Warning, taken_text(&names)),
         }
     }
 
@@ -168,7 +159,7 @@ impl SplitForm {
         rows.input("shares", &self.shares, "");
         rows.input("names", &self.names, &self.usual_names());
         rows.choices("balance", balance);
-        rows.input("skip tags", &self.without, &self.tags_in_use(rows.ctx.app));
+        rows.input("skip tags", &self.skipped_tags, &self.tags_in_use(rows.ctx.app));
     }
 }
 
@@ -226,7 +217,7 @@ impl Dialog for SplitForm {
         match self.field {
             SplitField::Shares => Some(&mut self.shares),
             SplitField::Names => Some(&mut self.names),
-            SplitField::Without => Some(&mut self.without),
+            SplitField::Without => Some(&mut self.skipped_tags),
             SplitField::Balance => None,
         }
     }

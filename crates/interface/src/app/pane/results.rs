@@ -445,7 +445,7 @@ impl Results {
     /// Stops the search of all names because a page could not be loaded.
     pub(in crate::app) fn scan_failed(&mut self, search: &Search, failure: &Failure) {
         if self.page_to_scan() == Some(search) {
-            let why = SafeText::detail(&failure.to_string());
+            let why = failure.to_safe_text();
             self.edit_view(|view| _ = view.edit_scan(|scan, _| scan.end(ScanState::Failed(why))));
         }
     }

@@ -7,7 +7,7 @@ use tessera_model::{
 
 use crate::ui::prelude::*;
 use crate::{
-    app::{areas::datasets_scroll_top, pane::distinction},
+    app::{areas::datasets_scroll_top, loading_text, pane::distinction},
     drawing::line,
     ui::pane::{MIN_FRAMED_ROWS, status_glyph, status_summary, status_text},
 };
@@ -113,6 +113,6 @@ fn draw_empty(ctx: &mut DrawContext, inside: Rect) {
             let lines = ["No datasets.", "I opens a dataset by its id, P another deployment."];
             ctx.centered_message(inside, theme.text, &lines);
         }
-        (None, None) => ctx.centered_message(inside, theme.dim, &[&ctx.app.loading_text()]),
+        (None, None) => ctx.centered_message(inside, theme.dim, &[&loading_text(ctx.app)]),
     }
 }

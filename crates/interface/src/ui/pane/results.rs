@@ -12,6 +12,7 @@ use crate::{
         Job, JobState, RelaxedSearch, Remote, View,
         basket::SelectedEntries,
         jobs::rows::job_summary,
+        loading_text,
         overlay::sort_filter::names_text,
         query::{ChipState, chips},
         results_header::results_header_rows,
@@ -35,7 +36,7 @@ pub(in crate::ui) fn results(ctx: &mut DrawContext, area: Rect) {
         let loading = app.service_data().datasets.value().is_none()
             && app.service_data().datasets.failure().is_none();
         let text =
-            if loading { app.loading_text() } else { "Open a dataset with Enter.".to_owned() };
+            if loading { loading_text(app) } else { "Open a dataset with Enter.".to_owned() };
         return ctx.centered_message(inside, ctx.theme.dim, &[&text]);
     };
     results_header::status_line(ctx, inside, view);

@@ -11,7 +11,7 @@ use tessera_model::{
 use crate::ui::prelude::*;
 use crate::{
     app::{
-        Outage, Uptime, availability,
+        Outage, Uptime, availability, loading_text, outage,
         overlay::{log::latest_events, login::token_text},
     },
     drawing::{gauge, line, rows_of_lines},
@@ -54,7 +54,7 @@ pub(in crate::ui) fn status_summary(ctx: &DrawContext) -> Vec<(String, Style)> {
         return vec![match (datasets.failure(), datasets.value()) {
             (Some(failure), _) => (failure.to_string(), theme.failure),
             (None, Some(_)) => ("none".to_owned(), theme.dim),
-            (None, None) => (app.loading_text(), theme.dim),
+            (None, None) => (loading_text(app), theme.dim),
         }];
     };
     let (glyph, style) = status_glyph(ctx, dataset);
@@ -325,7 +325,7 @@ pub(in crate::ui) fn connection(ctx: &mut DrawContext, area: Rect) {
 
 fn connection_facts(ctx: &DrawContext) -> Vec<(&'static str, String, Style)> {
     let (app, theme) = (ctx.app, ctx.theme);
-    let service = match app.outage() {
+    let service = match outage(app) {
         Some(outage) => ("service", outage_text(outage, 0), theme.moving),
         None if app.service_data().datasets.value().is_none() => {
             ("service", "connecting".to_owned(), theme.moving)
