@@ -101,14 +101,25 @@ fn read_document(document: &Document) -> BlockText {
     }
 }
 
+/// The folder of the keywords with which darktable notes its own work, such as `darktable|exported`.
+const DARKTABLE_FOLDER: &str = "darktable|";
+
 /// Returns the keywords. A keyword in folders, such as `animal|dog`, becomes its last part.
 fn keywords(document: &Document) -> Vec<String> {
-    let subjects = values(document, DUBLIN_CORE, "subject");
+    let [(lightroom, hierarchical, _), ..] = OTHER_KEYWORDS;
+    let mut of_darktable = values(document, lightroom, hierarchical);
+    of_darktable.retain(|keyword| keyword.starts_with(DARKTABLE_FOLDER));
+    let mut subjects = values(document, DUBLIN_CORE, "subject");
     if !subjects.is_empty() {
+        let is_part = |subject: &str| {
+            of_darktable.iter().any(|keyword| keyword.split('|').any(|part| part == subject))
+        };
+        subjects.retain(|subject| !is_part(subject));
         return subjects;
     }
     let mut others = OTHER_KEYWORDS.iter().map(|(namespace, name, separator)| {
         let keywords = values(document, namespace, name).into_iter();
+        let keywords = keywords.filter(|keyword| !of_darktable.contains(keyword));
         let last = |keyword: String| keyword.rsplit(*separator).next().map(str::to_owned);
         keywords.filter_map(last).collect::<Vec<String>>()
     });

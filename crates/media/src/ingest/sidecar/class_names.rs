@@ -93,12 +93,24 @@ impl<'a> ClassNames<'a> {
     /// Reads the class names of a folder: from a file of a usual name, or from the only other file that names classes.
     fn read_folder(&mut self, reader: &mut SidecarReader<'a>, folder: &Path) -> Option<Classes> {
         let files = self.files.get(folder)?;
-        let usual = CLASS_NAME_FILES.iter().find_map(|name| {
+        let usual = CLASS_NAME_FILES.iter().filter_map(|name| {
             let path = files.iter().find(|path| is_named(path, &[*name]))?;
             read_file(reader, path).map(|classes| (*path, classes))
         });
-        let (path, mut classes) = usual.or_else(|| Self::read_only_file(reader, files))?;
+        let usual: Vec<_> = usual.collect();
+        let first = usual.first().cloned();
+        let (path, mut classes) = first.or_else(|| Self::read_only_file(reader, files))?;
         reader.mark_used(path);
+        for (other, names) in usual.iter().skip(1) {
+            if names.names == classes.names {
+                reader.mark_used(other);
+                continue;
+            }
+            let name = printable_path(path);
+            let why =
+                format!("its class names differ from those in {}, which are used", name.as_str());
+            reader.report_problem(other, why);
+        }
         classes.folder = Some(folder.into());
         // A list of names may be beside the labels, and the YAML above them.
         if classes.keypoint_shape.is_none() && folder.parent().is_some() {

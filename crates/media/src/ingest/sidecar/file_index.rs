@@ -322,6 +322,12 @@ impl<'a> FileIndex<'a> {
         let by_path = (!candidates.is_empty()).then(|| only_one(candidates, &name));
         let by_path = by_path.map(|found| found.map(|file| (file, fit_of(file, &named))));
         let (file, fit) = match (by_path, stated) {
+            // A mask is called like its picture. The name that is stated has the extension of one of them.
+            (Some(Ok((one, _))), Some(Ok((other, fit))))
+                if one != other && one.file_stem() == other.file_stem() =>
+            {
+                (other, fit)
+            }
             (Some(Ok((one, _))), Some(Ok((other, _)))) if one != other => {
                 return Err(several(one, other));
             }

@@ -17,10 +17,11 @@ pub(crate) const CLASS_NAME_FILES: [&str; 9] = [
     "data.yml",
     "dataset.yaml",
     "dataset.yml",
+    // Label Studio writes both, and the numbers of its labels are those in its notes.
+    NOTES_JSON,
     "classes.txt",
     "labels.txt",
     "obj.names",
-    NOTES_JSON,
     "_darknet.labels",
 ];
 /// Returns what a file with the extension of a sidecar is if no reader has used it.

@@ -43,8 +43,8 @@ impl StatedSize {
 const ASPECT_TOLERANCE: f64 = 0.02;
 /// The maximum number of pixels in the masks of a picture that are turned.
 const MAX_TURNED_PIXELS: u64 = 1 << 25;
-/// The number of bytes in which the orientation of a picture is searched.
-const HEADER_BYTES: u64 = 1 << 20;
+/// The number of bytes in which the orientation of a picture is searched. Some programs write it after the pixels.
+const ORIENTATION_BYTES: u64 = 1 << 25;
 
 /// Places boxes of pictures whose stated size differs from their size, which is given by their path. A sidecar whose
 /// boxes cannot be placed, or are outside the picture, gets a problem that names the sizes.
@@ -57,12 +57,15 @@ pub fn place_boxes<'a>(
     let mut problems = BTreeMap::<Arc<Path>, (String, usize)>::new();
     let sizes: Vec<_> = sizes.collect();
     let stored = drawn_in_stored_pictures(folder, data, &sizes);
+    let fractions = drawn_in_fractions(data, &sizes);
     for (path, size) in sizes {
         let Some(description) = data.descriptions.get_mut(path) else { continue };
         let Some(sidecar) = data.box_sidecars.get(path) else { continue };
         let orientation = || read_orientation(folder, path);
-        let is_stored = stored.contains(drawn_together(sidecar, path));
-        let why = fit_to_picture(description, size, is_stored, orientation);
+        let drawn = drawn_together(sidecar, path);
+        let in_fractions = leave_out_fractions(description, fractions.contains(drawn));
+        let outside = fit_to_picture(description, size, stored.contains(drawn), orientation);
+        let why: Vec<String> = in_fractions.into_iter().chain(outside).collect();
         if !why.is_empty() {
             // Sidecars of single pictures get the same text, so that a report can list them together.
             let is_own = sidecar.file_stem() == path.file_stem();
@@ -116,6 +119,23 @@ fn drawn_in_stored_pictures(
     stored
 }
 
+/// Returns the sidecars, and the folders of sidecars, with a picture whose boxes are in fractions.
+fn drawn_in_fractions(data: &SidecarData, sizes: &[(&Path, (u32, u32))]) -> HashSet<PathBuf> {
+    let drawn = sizes.iter().filter_map(|(path, _)| {
+        let sidecar = data.box_sidecars.get(*path)?;
+        let objects = &data.descriptions.get(*path)?.objects;
+        let is_inside = is_within_first_pixel(objects);
+        let has_fraction = objects.iter().any(|object| match object.bounding_box {
+            BoundingBox::Pixels { x, y, width, height } => {
+                [x, y, width, height].iter().any(|side| side.fract() != 0.0)
+            }
+            BoundingBox::Normalized(_) => false,
+        });
+        (is_inside && has_fraction).then(|| drawn_together(sidecar, path).to_owned())
+    });
+    drawn.collect()
+}
+
 /// Omits the boxes outside the annotated picture, and places the others. Returns what is omitted.
 fn fit_to_picture(
     description: &mut MediaDescription,
@@ -125,7 +145,6 @@ fn fit_to_picture(
 ) -> Vec<String> {
     let stated = description.stated_size.take();
     let (across, down) = stated.map_or((width.into(), height.into()), StatedSize::size);
-    let in_fractions = leave_out_fractions(description);
     let count = description.objects.len();
     description.objects.retain(|it| it.bounding_box.clipped_to((across, down)).is_some());
     let outside = match count - description.objects.len() {
@@ -139,7 +158,7 @@ fn fit_to_picture(
         place(description, stated, (width, height), is_stored, orientation)
     });
     let masks = leave_out_masks(description, [height, width]);
-    in_fractions.into_iter().chain(outside).chain(placed.err()).chain(masks).collect()
+    outside.into_iter().chain(placed.err()).chain(masks).collect()
 }
 
 /// Omits the masks of another height and width than the picture, and names the size of one of them.
@@ -153,22 +172,24 @@ fn leave_out_masks(description: &mut MediaDescription, size: [u32; 2]) -> Option
     ))
 }
 
-/// Omits the boxes if all of them are within the first pixel, and says why.
-fn leave_out_fractions(description: &mut MediaDescription) -> Option<String> {
-    let is_fraction = |object: &LabeledBox| match object.bounding_box {
+/// Whether there are boxes in pixels, and all of them are within the first pixel.
+fn is_within_first_pixel(objects: &[LabeledBox]) -> bool {
+    let is_inside = |object: &LabeledBox| match object.bounding_box {
         BoundingBox::Pixels { x, y, width, height } => {
-            let sides = [x, y, width, height];
-            sides.iter().all(|side| (0.0..=1.0).contains(side))
-                && sides.iter().any(|side| side.fract() != 0.0)
+            [x, y, width, height].iter().all(|side| (0.0..=1.0).contains(side))
         }
         BoundingBox::Normalized(_) => false,
     };
-    let are_fractions =
-        !description.objects.is_empty() && description.objects.iter().all(is_fraction);
-    if are_fractions {
-        description.objects.clear();
+    !objects.is_empty() && objects.iter().all(is_inside)
+}
+
+/// Omits the boxes if they are in fractions like others of their sidecar, and says so.
+fn leave_out_fractions(description: &mut MediaDescription, in_fractions: bool) -> Option<String> {
+    if !in_fractions || !is_within_first_pixel(&description.objects) {
+        return None;
     }
-    are_fractions.then(|| "its boxes are in fractions of the picture, and not in pixels".to_owned())
+    description.objects.clear();
+    Some("its boxes are in fractions of the picture, and not in pixels".to_owned())
 }
 
 /// Places the boxes of a picture. `is_stored` says that other boxes of the sidecar were drawn in stored pictures. The
@@ -282,6 +303,6 @@ fn turn_upright(orientation: Orientation) -> Option<Turn> {
 
 fn read_orientation(folder: &dyn OriginalFiles, path: &Path) -> Option<Orientation> {
     let mut header = Vec::new();
-    folder.open_file(path).ok()?.take(HEADER_BYTES).read_to_end(&mut header).ok()?;
+    folder.open_file(path).ok()?.take(ORIENTATION_BYTES).read_to_end(&mut header).ok()?;
     tessera_picture::decode::orientation(&header).ok()
 }

@@ -171,6 +171,14 @@ fn keywords_dates_and_persons_are_read_as_editors_write_them() {
             "AC/DC",
         ),
         (
+            r#"xmlns:lr="http://ns.adobe.com/lightroom/1.0/"
+            xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:subject><rdf:Seq><rdf:li>dog</rdf:li>
+            <rdf:li>darktable</rdf:li><rdf:li>format</rdf:li><rdf:li>jpg</rdf:li></rdf:Seq></dc:subject>
+            <lr:hierarchicalSubject><rdf:Seq><rdf:li>darktable|format|jpg</rdf:li>
+            <rdf:li>animal|dog</rdf:li></rdf:Seq></lr:hierarchicalSubject>"#,
+            "dog",
+        ),
+        (
             r#"xmlns:d="http://www.digikam.org/ns/1.0/"><d:TagsList><rdf:Seq>
             <rdf:li>animal/dog</rdf:li></rdf:Seq></d:TagsList>"#,
             "dog",

@@ -298,6 +298,22 @@ fn boxes_in_fractions_instead_of_pixels_are_reported() {
 }
 
 #[test]
+fn a_box_of_the_whole_picture_is_in_fractions_like_the_others_of_its_table() {
+    let folder = TestFolder::with_media(&["a.jpg", "b.jpg", "c.jpg"]);
+    let header = "file_name,label,xmin,ymin,xmax,ymax";
+    let rows = "a.jpg,a,0.1,0.1,0.4,0.5\nb.jpg,b,0,0,1,1\nc.jpg,c,10,20,30,40\n";
+    folder.write("x.csv", format!("{header}\n{rows}"));
+    let mut data = folder.read_sidecars();
+    let sandbox = SandboxedDir::open(&folder.path("")).unwrap();
+    let sizes = ["a.jpg", "b.jpg", "c.jpg"].map(|path| (Path::new(path), (320, 240)));
+    place_boxes(&sandbox, &mut data, sizes.into_iter());
+    let left = |name| data.descriptions[Path::new(name)].objects.len();
+    assert_eq!(["a.jpg", "b.jpg", "c.jpg"].map(left), [0, 0, 1]);
+    let why = "a.jpg: its boxes are in fractions of the picture, and not in pixels; 1 more picture";
+    assert_eq!(data.problems[Path::new("x.csv")], why);
+}
+
+#[test]
 fn boxes_outside_a_picture_of_another_size_are_counted_per_sidecar() {
     let folder = TestFolder::with_media(&["a.jpg", "b.jpg"]);
     let header = "file_name,width,height,label,xmin,ymin,xmax,ymax";

@@ -34,6 +34,17 @@ fn voc_files_are_next_to_the_image_or_in_a_parallel_folder() {
 }
 
 #[test]
+fn a_stated_extension_distinguishes_a_picture_from_its_mask() {
+    for mask in ["annotations/trimaps/a.png", "annotations/masks/a.png"] {
+        let folder = TestFolder::with_media(&["images/a.jpg", mask]);
+        folder.write("annotations/xmls/a.xml", GOOD.replace("other.jpg", "a.jpg"));
+        let described = describe("images/a.jpg", "", "", "", "dog cat & kitten");
+        assert!(folder.descriptions().contains(&described), "{mask}");
+        assert!(folder.read_sidecars().problems.is_empty(), "{mask}");
+    }
+}
+
+#[test]
 fn comments_do_not_cut_texts() {
     let folder = TestFolder::with_media(&["1.jpg"]);
     let object = "<object><name><!--a-->do<!--b-->g<?c d?></name><bndbox><xmin><?a?>1</xmin>\

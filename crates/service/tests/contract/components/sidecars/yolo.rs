@@ -203,6 +203,22 @@ fn class_names_are_found_in_files_of_other_names() {
 }
 
 #[test]
+fn the_numbers_of_label_studio_are_those_in_its_notes() {
+    let folder = TestFolder::with_media(&["images/1.jpg"]);
+    folder.write("labels/1.txt", "1 0.5 0.5 0.2 0.2");
+    let category = |id, name| format!(r#"{{"id": {id}, "name": "{name}"}}"#);
+    let notes = [category(0, "helmet"), category(1, "vest")].join(", ");
+    folder.write("notes.json", format!(r#"{{"categories": [{notes}]}}"#));
+    folder.write("classes.txt", "helmet\nvest\n");
+    assert_eq!(labels(&folder), ["vest"]);
+    assert!(folder.read_sidecars().problems.is_empty());
+    folder.write("classes.txt", "vest\nhelmet\n");
+    assert_eq!(labels(&folder), ["vest"]);
+    let why = "its class names differ from those in notes.json, which are used";
+    assert_eq!(folder.problem_of("classes.txt"), why);
+}
+
+#[test]
 fn labels_are_found_beside_other_folders_of_pictures() {
     for (media, labels) in [
         ("JPEGImages/1.jpg", "labels/1.txt"),
