@@ -30,7 +30,7 @@ use crate::cli::{
 /// Parses an option. The value of its variable is read without the white space around it, because a variable that was
 /// read from a file often ends with a line break.
 #[derive(Clone)]
-struct TrimmedVariable<P>(P);
+pub(super) struct TrimmedVariable<P>(pub P);
 
 impl<P: TypedValueParser> TypedValueParser for TrimmedVariable<P> {
     type Value = P::Value;

@@ -3,6 +3,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 
+use clap::builder::{StringValueParser, TypedValueParser as _};
 use secrecy::SecretString;
 use tessera_model::PatternLists;
 
@@ -14,8 +15,8 @@ use tessera_service::InjectedFailure;
 #[cfg(not(feature = "local"))]
 use unavailable_values::{InjectedFailure, LanguageChoice};
 
-use crate::cli::GlobalOptions;
 use crate::cli::prelude::*;
+use crate::cli::{GlobalOptions, global_options::TrimmedVariable};
 
 #[derive(Debug, Args)]
 pub struct StoreOptions {
@@ -24,7 +25,8 @@ pub struct StoreOptions {
         long,
         value_name = "postgres://USER@HOST/DATABASE",
         env = "TESSERA_STORE",
-        hide_env_values = true
+        hide_env_values = true,
+        value_parser = TrimmedVariable(StringValueParser::new().map(SecretString::from))
     )]
     pub store: Option<SecretString>,
 }
@@ -35,7 +37,8 @@ pub struct SharedStorage {
     #[command(flatten)]
     pub store: StoreOptions,
     /// Keep uploads, thumbnails and the archives of exports in object storage (S3, Google Cloud or Azure).
-    #[arg(long, env = "TESSERA_BUCKET", value_name = "URI")]
+    #[arg(long, env = "TESSERA_BUCKET", value_name = "URI",
+          value_parser = TrimmedVariable(StringValueParser::new()))]
     pub bucket: Option<String>,
 }
 

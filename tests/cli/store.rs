@@ -29,7 +29,8 @@ fn errors_of_the_store_name_the_server_without_its_password() {
         for command in [["store", "init"], ["store", "status"], ["store", "revoke"], ["serve", "."]]
         {
             let mut command = tessera(home.path(), &command);
-            let (code, out, err) = outcome(command.env("TESSERA_STORE", &address));
+            // A variable that was read from a file ends with a line break.
+            let (code, out, err) = outcome(command.env("TESSERA_STORE", format!("{address}\n")));
             assert_eq!(code, exit, "{err}");
             assert!(err.contains(words) && !err.contains(PASSWORD), "{err}");
             assert_eq!(out, "");
