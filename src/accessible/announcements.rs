@@ -5,10 +5,11 @@ use std::{
     collections::{BTreeMap, VecDeque},
     fmt::Display,
     io::{self, BufRead, Write},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use tessera_interface::app::{App, Job, Level, Uptime};
 use tessera_model::SafeText;
 use tokio::task::JoinHandle;
@@ -203,7 +204,7 @@ impl Announcer {
         let input = Arc::clone(&self.input);
         Ok(tokio::task::spawn_blocking(move || {
             let mut line = String::new();
-            let mut input = input.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut input = input.lock();
             let count = input.read_line(&mut line)?;
             Ok((count > 0).then(|| line.trim().to_owned()))
         }))

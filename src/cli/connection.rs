@@ -1,10 +1,8 @@
 //! Connects a command to a deployment, and finds the dataset that the command is about.
 
-use std::sync::{
-    Mutex,
-    atomic::{AtomicBool, Ordering},
-};
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use parking_lot::Mutex;
 use tessera_client::{Client, DryRun, DryRunRequest, RequestRecorder, Trace};
 use tessera_model::{
     Coverage, FailureKind, Filter, JobRecord, Operation, Permission, RequestOutcome, Selection,

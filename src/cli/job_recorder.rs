@@ -1,10 +1,7 @@
 //! Records the jobs of the command line. A job is saved before its request is sent and after each change of its state,
 //! so that a crash leaves a trace, and the interface can take the job over.
 
-use std::{
-    mem,
-    sync::{MutexGuard, PoisonError},
-};
+use std::mem;
 
 use tessera_interface::job::{Job, JobDataset, JobId, JobState};
 use tessera_model::{
@@ -81,7 +78,7 @@ impl<'a> JobRecorder<'a> {
         }
         // One file contains all jobs of a process, so that a batch does not overwrite its previous
         // job.
-        let mut jobs = self.connection.lock_jobs();
+        let mut jobs = self.connection.jobs.lock();
         jobs.retain(|job| job.started_at != self.job.started_at);
         jobs.extend(self.job.record());
         if let Err(failure) = self.connection.state.replace_jobs(jobs.clone()) {
@@ -91,14 +88,10 @@ impl<'a> JobRecorder<'a> {
 }
 
 impl Connection<'_> {
-    fn lock_jobs(&self) -> MutexGuard<'_, Vec<JobRecord>> {
-        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Merges the jobs of this command and of earlier ones into one file, because the number of
     /// files is limited.
     pub(super) fn merge_jobs(&self) -> Result<(), Failure> {
-        let mut jobs = self.lock_jobs().clone();
+        let mut jobs = self.jobs.lock().clone();
         if jobs.is_empty() {
             return Ok(());
         }

@@ -7,12 +7,13 @@ use std::{
     ffi::OsString,
     io::{self, BufRead, BufReader, IsTerminal as _, Read as _},
     process::{self, Output, Stdio},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     thread::{self, JoinHandle},
     time::Instant,
 };
 
 use clap::Command as CommandDefinition;
+use parking_lot::Mutex;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Map;
 
@@ -182,7 +183,7 @@ impl Server {
         let begun = Instant::now();
         while calls.iter().any(|call| !call.is_finished()) {
             if is_unread_within(PAUSE) || begun.elapsed() > TIME_TO_FINISH {
-                self.running().drain().for_each(|(_, process)| terminate(process));
+                self.running.lock().drain().for_each(|(_, process)| terminate(process));
                 break;
             }
         }
@@ -215,17 +216,17 @@ impl Server {
             "ping" => Ok(json!({})),
             "tools/list" => Ok(json!({ "tools": this.tools() })),
             "tools/call" => match this.command_of(parameters) {
-                Ok(_) if this.running().contains_key(&id.to_string()) => {
+                Ok(_) if this.running.lock().contains_key(&id.to_string()) => {
                     Err((INVALID_REQUEST, "a call with this id is running".to_owned()))
                 }
-                Ok(_) if this.running().len() >= MAX_CALLS => {
+                Ok(_) if this.running.lock().len() >= MAX_CALLS => {
                     let sentence =
                         format!("{MAX_CALLS} calls are running; wait until one has ended");
                     Err((TOO_MANY_CALLS, sentence))
                 }
                 Ok((arguments, window)) => {
                     let server = Arc::clone(this);
-                    this.running().insert(id.to_string(), None);
+                    this.running.lock().insert(id.to_string(), None);
                     // Calls may take long, so the next message is read meanwhile.
                     return Ok(Some(thread::spawn(move || server.call(&id, &arguments, window))));
                 }
@@ -320,7 +321,7 @@ impl Server {
             |error| json!({ "content": [text_content(&error.to_string())], "isError": true }),
             |output| call_result(&output, window),
         );
-        if self.running().remove(&key).is_some() {
+        if self.running.lock().remove(&key).is_some() {
             // If the assistant is gone, the end of standard input will end this server.
             let _ = respond(id, Ok(result));
         }
@@ -338,20 +339,16 @@ impl Server {
         command.env(PARENT_VARIABLE, process::id().to_string());
         let child = command.spawn()?;
         let process = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-        match self.running().get_mut(key) {
+        match self.running.lock().get_mut(key) {
             Some(running) => *running = process,
             None => terminate(process),
         }
         child.wait_with_output()
     }
 
-    fn running(&self) -> MutexGuard<'_, HashMap<String, Option<Pid>>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Stops a call, which then gets no response.
     fn stop(&self, id: &Value) {
-        terminate(self.running().remove(&id.to_string()).flatten());
+        terminate(self.running.lock().remove(&id.to_string()).flatten());
     }
 }
 

@@ -4,11 +4,12 @@
 use std::{
     fs::File,
     io,
-    sync::{Mutex, MutexGuard, Once, PoisonError, mpsc},
+    sync::{Once, mpsc},
     thread,
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use rustix::{process::getpgrp, termios::tcgetpgrp};
 use signal_hook::{
     consts::{SIGCONT, SIGINT, SIGTSTP, SIGTTOU},
@@ -45,10 +46,6 @@ impl Change {
 
 static CHANGES: Mutex<Vec<Change>> = Mutex::new(Vec::new());
 
-fn changes() -> MutexGuard<'static, Vec<Change>> {
-    CHANGES.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// A change of the terminal, which is undone on drop.
 #[derive(Debug)]
 pub(super) struct TerminalChange(u64);
@@ -65,7 +62,7 @@ impl TerminalChange {
         static WATCH: Once = Once::new();
         // If the signals cannot be watched, they end or stop the program at once, as they do in other programs.
         WATCH.call_once(|| drop(watch_signals()));
-        let mut changes = changes();
+        let mut changes = CHANGES.lock();
         let id = changes.last().map_or(0, |last| last.id + 1);
         let mut change = Change { id, is_made: true, make: Box::new(make), undo: Box::new(undo) };
         change.make().inspect_err(|_| change.undo())?;
@@ -75,7 +72,7 @@ impl TerminalChange {
 
     /// Replaces how the change is made, and makes it in this way unless the program is about to stop.
     pub(super) fn replace(&self, make: impl FnMut() -> io::Result<()> + Send + 'static) {
-        if let Some(change) = changes().iter_mut().find(|it| it.id == self.0) {
+        if let Some(change) = CHANGES.lock().iter_mut().find(|it| it.id == self.0) {
             change.make = Box::new(make);
             if change.is_made {
                 // The error is ignored, because the terminal may be gone.
@@ -87,7 +84,7 @@ impl TerminalChange {
 
 impl Drop for TerminalChange {
     fn drop(&mut self) {
-        let mut changes = changes();
+        let mut changes = CHANGES.lock();
         if let Some(index) = changes.iter().position(|it| it.id == self.0) {
             changes.remove(index).undo();
         }
@@ -149,7 +146,7 @@ fn watch_signals() -> io::Result<()> {
 pub(super) fn undo_all() {
     let (sender, undone) = mpsc::channel();
     thread::spawn(move || {
-        changes().iter_mut().rev().for_each(Change::undo);
+        CHANGES.lock().iter_mut().rev().for_each(Change::undo);
         sender.send(())
     });
     let _ = undone.recv_timeout(UNDO_TIMEOUT);
@@ -157,7 +154,7 @@ pub(super) fn undo_all() {
 
 /// Makes the changes that were undone. A change that fails is made when the program continues the next time.
 fn make_again() {
-    for change in changes().iter_mut().filter(|it| !it.is_made) {
+    for change in CHANGES.lock().iter_mut().filter(|it| !it.is_made) {
         let _ = change.make();
     }
 }
@@ -174,7 +171,7 @@ mod tests {
         let step = |name| {
             let log = Arc::clone(&log);
             move || {
-                log.lock().unwrap().push(name);
+                log.lock().push(name);
                 Ok(())
             }
         };
@@ -186,6 +183,6 @@ mod tests {
         make_again();
         make_again();
         drop(change);
-        assert_eq!(*log.lock().unwrap(), ["10%", "20%", "clear", "30%", "clear"]);
+        assert_eq!(*log.lock(), ["10%", "20%", "clear", "30%", "clear"]);
     }
 }

@@ -6,10 +6,7 @@
 use std::{
     env,
     io::{self, Stdout, Write},
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicBool, AtomicU8, Ordering},
-    },
+    sync::atomic::{AtomicBool, AtomicU8, Ordering},
     time::{Duration, Instant},
 };
 
@@ -22,6 +19,7 @@ use crossterm::{
     execute, queue,
     terminal::{self, EnterAlternateScreen, LeaveAlternateScreen},
 };
+use parking_lot::Mutex;
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     fs::{Mode, OFlags, open},
@@ -101,7 +99,7 @@ impl TerminalScreen {
 
     /// Enters the terminal again. It may not have been restored, because a SIGSTOP stops the program at once.
     pub fn reenter(&mut self) -> io::Result<()> {
-        *TERMINAL_ACTIVE.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        *TERMINAL_ACTIVE.lock() = true;
         terminal::enable_raw_mode()?;
         never_block_reads()?;
         let mut out = io::stdout();
@@ -202,7 +200,7 @@ fn never_block_reads() -> io::Result<()> {
 /// Restores the terminal once. Errors are ignored, because the terminal may be gone. This waits at most `MAX_WAITS`
 /// times for room, even while another thread is blocked in a write, and then for the last replies of the terminal.
 pub fn restore() {
-    let mut active = TERMINAL_ACTIVE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut active = TERMINAL_ACTIVE.lock();
     if !std::mem::take(&mut *active) {
         return;
     }

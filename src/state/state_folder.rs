@@ -8,9 +8,9 @@ use std::{
     fmt, fs,
     io::{self, ErrorKind},
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
 };
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::state::{
@@ -57,7 +57,7 @@ impl StateFolder {
     /// Announces a save, so that saves of older values that have not begun are dropped. Returns the highest number that
     /// was announced.
     pub fn announce_save(&self, number: u64, key: StateKey) -> u64 {
-        let mut numbers = self.latest_numbers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut numbers = self.latest_numbers.lock();
         let latest = numbers.entry(key).or_default();
         *latest = number.max(*latest);
         *latest
@@ -67,7 +67,7 @@ impl StateFolder {
     pub fn save(&self, number: u64, entry: &StateValue) -> Result<(), Failure> {
         let Some(folder) = &self.dir else { return Ok(()) };
         let key = entry.key();
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.lock();
         if number < self.announce_save(number, key) {
             return Ok(());
         }
@@ -85,7 +85,7 @@ impl StateFolder {
 
     /// Saves this instance's jobs, which include the adopted ones, and removes the adopted files.
     fn save_jobs(&self, folder: &Path, entry: &StateValue) -> Result<(), Failure> {
-        let mut files = self.instance_files.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut files = self.instance_files.lock();
         let path = files.claim_own_file(folder).map_err(file_failure(folder, "written"))?;
         write(&path, entry)?;
         files.remove_adopted().map_err(file_failure(&path, "written"))
@@ -96,7 +96,7 @@ impl StateFolder {
         match file_name(key) {
             Some(name) => {
                 let path = folder.join(name);
-                let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut known = self.known.lock();
                 let Some(stored) = read_text(&path)? else { return Ok(None) };
                 let value = parse(key, &stored).map_err(damaged_file(&path))?;
                 if is_merged(key) {
@@ -111,7 +111,7 @@ impl StateFolder {
 
     /// Returns the jobs of instances that have exited, and the jobs of running instances.
     fn load_jobs(&self, folder: &Path) -> Result<StateValue, Failure> {
-        let mut files = self.instance_files.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut files = self.instance_files.lock();
         let others = files.adopt_orphaned(folder).map_err(file_failure(folder, "read"))?;
         let jobs = read_all_jobs(&others.orphaned).and_then(|this_instance| {
             Ok(StateValue::Jobs { this_instance, other_instances: read_all_jobs(&others.running)? })

@@ -2,11 +2,9 @@
 //! the secret in the keyring or a file and the key in the settings. A caller decides where to store the secret before
 //! the request, because the service shows a secret only once.
 
-use std::{
-    path::PathBuf,
-    sync::{Mutex, PoisonError},
-};
+use std::path::PathBuf;
 
+use parking_lot::Mutex;
 use tessera_client::{Client, Credentials};
 use tessera_config::{
     DeploymentConfig, Profile,
@@ -124,7 +122,7 @@ impl KeyPairOwner {
 
     /// Returns the profile with the key that was stored last.
     pub fn profile(&self) -> Profile {
-        self.profile.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.profile.lock().clone()
     }
 
     /// Returns where the secret of the profile is now, or why that is unknown.
@@ -175,7 +173,7 @@ impl KeyPairOwner {
     ) -> Result<String, SaveError> {
         let secrets = self.secrets.as_ref().map_err(|reason| SaveError::Secret(reason.clone()))?;
         let Credentials { api_key, api_secret } = credentials;
-        let mut profile = self.profile.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut profile = self.profile.lock();
         let owner = SecretOwner { profile: &profile.name, origin: &self.origin, api_key };
         secrets.save(owner, api_secret, location).map_err(SaveError::Secret)?;
         let place = secrets.describe(location);

@@ -6,14 +6,12 @@ use std::{
     io::{self, Read as _},
     os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
-    sync::{
-        Mutex,
-        atomic::{AtomicBool, AtomicU64, Ordering},
-    },
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
     time::{Duration, SystemTime},
 };
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use rustix::fs::OFlags;
 
 use tessera_client::PictureKey;
@@ -89,7 +87,7 @@ impl DiskCache {
     /// Deletes the least recently used entries if the cache is too large.
     pub(super) fn evict(&self) -> io::Result<()> {
         // Another thread is already evicting.
-        let Ok(_evicting) = self.eviction.try_lock() else { return Ok(()) };
+        let Some(_evicting) = self.eviction.try_lock() else { return Ok(()) };
         let (mut entries, mut used) = (Vec::new(), 0);
         let stored = self.stored.load(Ordering::Relaxed);
         for entry in fs::read_dir(&self.options.folder)? {

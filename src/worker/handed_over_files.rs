@@ -10,12 +10,12 @@ use std::{
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     process::Stdio,
-    sync::{Mutex, PoisonError},
     thread,
     time::Duration,
 };
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use tempfile::TempDir;
 use tessera_model::Failure;
 use tessera_picture::PictureFormat;
@@ -62,7 +62,7 @@ impl HandedOverFiles {
     }
 
     fn with_folder<T>(&self, work: impl FnOnce(&mut Folder) -> io::Result<T>) -> io::Result<T> {
-        let mut folder = self.folder.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut folder = self.folder.lock();
         work(match &mut *folder {
             Some(existing) => existing,
             none => {

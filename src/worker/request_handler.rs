@@ -4,11 +4,12 @@
 use std::{
     fs, io, iter, mem,
     panic::AssertUnwindSafe,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use futures_util::FutureExt as _;
+use parking_lot::Mutex;
 use tessera_client::{Client, ExistingFile, QueryImageUpload};
 use tessera_config::custom_command::{CustomCommand, ReadyCommand};
 use tessera_curation::{Outcome, duplicates::decide};
@@ -524,7 +525,7 @@ impl RequestHandler {
         let events = self.events.clone();
         let pace = Mutex::new(ProgressThrottle::default());
         move |done, total| {
-            let mut pace = pace.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut pace = pace.lock();
             if pace.is_due(Instant::now()) {
                 let progress = RequestProgress { ticket: ticket.clone(), done, total };
                 // A send fails only while the program is ending.

@@ -9,10 +9,12 @@ use std::{
     io,
     path::Path,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
 };
+
+use parking_lot::Mutex;
 
 use super::disk_cache::{DiskCache, DiskCacheOptions};
 use bytes::Bytes;
@@ -179,7 +181,7 @@ impl ThumbnailLoader {
 
     async fn load_link(&self, link: &Link) -> Result<LoadedPicture, Failure> {
         let key = self.client.picture_key(link)?;
-        if let Some(picture) = lock(&self.memory).get(&key) {
+        if let Some(picture) = self.memory.lock().get(&key) {
             return Ok(picture);
         }
         let stored = match &self.disk {
@@ -193,18 +195,14 @@ impl ThumbnailLoader {
                 new: Some(key),
             },
         };
-        lock(&self.memory).insert(key, picture.clone());
+        self.memory.lock().insert(key, picture.clone());
         Ok(picture)
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Returns whether the caller is to store a picture on disk, which is true once while the picture is cached.
 fn begin_storing(memory: &Mutex<RecentPictures<LoadedPicture>>, key: &PictureKey) -> bool {
-    lock(memory).pictures.peek_mut(key).is_none_or(|picture| picture.new.take().is_some())
+    memory.lock().pictures.peek_mut(key).is_none_or(|picture| picture.new.take().is_some())
 }
 
 async fn read_file(path: &Path) -> Result<Bytes, Failure> {
@@ -326,7 +324,7 @@ impl DecodedPictures {
 
     /// Returns a cached picture, if it has enough pixels for the crop on the canvas.
     fn get(&self, key: &PictureKey, crop: &Crop, canvas: Canvas) -> Option<Arc<Decoded>> {
-        let decoded = lock(&self.0).get(key)?;
+        let decoded = self.0.lock().get(key)?;
         let (width, height) = decoded.pixels.dimensions();
         let needed = crop.min_decoded_side(decoded.original, canvas);
         let all = decoded.original.0.min(decoded.original.1);
@@ -341,7 +339,7 @@ impl DecodedPictures {
         crop: &Crop,
         canvas: Canvas,
     ) -> Result<Arc<Decoded>, DecodeError> {
-        let max_bytes = lock(&self.0).max_bytes;
+        let max_bytes = self.0.lock().max_bytes;
         let is_part = matches!(crop, Crop::Zoomed(part, _) if *part != Region::WHOLE);
         let min_side = |(width, height): (u32, u32)| {
             let pixels = u64::from(width) * u64::from(height);
@@ -356,7 +354,7 @@ impl DecodedPictures {
     }
 
     fn insert(&self, key: PictureKey, decoded: Arc<Decoded>) {
-        lock(&self.0).insert(key, decoded);
+        self.0.lock().insert(key, decoded);
     }
 }
 
@@ -413,7 +411,7 @@ mod tests {
         pictures.insert(third, decoded(8));
         assert_eq!([first, second, third].map(has), [true, false, true]);
         pictures.insert(third, decoded(8));
-        assert_eq!(lock(&pictures.0).used_bytes, 2 * 8 * 8 * 3);
+        assert_eq!(pictures.0.lock().used_bytes, 2 * 8 * 8 * 3);
         pictures.insert(
             second,
             Arc::new(Decoded { pixels: RgbImage::new(20, 20), ..(*decoded(8)).clone() }),

@@ -3,11 +3,12 @@
 //! from responses.
 
 use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
+use parking_lot::Mutex;
 use reqwest::header::{AGE, AUTHORIZATION, COOKIE, DATE, HeaderMap, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value, json};
@@ -223,7 +224,7 @@ impl TokenSource {
 
     /// Signs all further tokens with another key pair.
     pub(super) fn replace(&self, credentials: Credentials) {
-        let mut state = self.lock_state();
+        let mut state = self.state.lock();
         // The reloader is removed, because it would read the secret of the previous key.
         state.secret_reloader = None;
         state.credentials = credentials;
@@ -231,24 +232,24 @@ impl TokenSource {
     }
 
     fn secrets(&self) -> Vec<SecretString> {
-        let state = self.lock_state();
+        let state = self.state.lock();
         let Credentials { api_key, api_secret } = &state.credentials;
         let token = state.current.as_ref().map(|token| token.text.clone());
         [api_key.as_str().into(), api_secret.clone()].into_iter().chain(token).collect()
     }
 
     pub(super) fn api_key(&self) -> String {
-        self.lock_state().credentials.api_key.clone()
+        self.state.lock().credentials.api_key.clone()
     }
 
     /// Returns when the current token expires, by the local clock.
     pub(super) fn expires_at(&self) -> Option<Timestamp> {
-        self.lock_state().current.as_ref().map(|token| token.expires_at)
+        self.state.lock().current.as_ref().map(|token| token.expires_at)
     }
 
     /// Returns the token to send. A new token is signed after four fifths of the lifetime.
     pub(super) fn current(&self) -> Result<AccessToken, Failure> {
-        let mut state = self.lock_state();
+        let mut state = self.state.lock();
         let now = Instant::now();
         if let Some(token) = state.current.as_ref().filter(|token| now < token.renew_at) {
             return Ok(token.clone());
@@ -276,10 +277,10 @@ impl TokenSource {
     pub(super) async fn renew(&self, token: &AccessToken) -> Result<AccessToken, Failure> {
         let _turn = self.renewal.lock().await;
         let is_current =
-            self.lock_state().current.as_ref().is_none_or(|current| current.number == token.number);
+            self.state.lock().current.as_ref().is_none_or(|current| current.number == token.number);
         if is_current {
             let reloaded = self.reload_secret().await;
-            let mut state = self.lock_state();
+            let mut state = self.state.lock();
             // If `replace` was called meanwhile, it removed the reloader, and the secret that was read belongs to the
             // previous key.
             if let Some(secret) = reloaded.filter(|_| state.secret_reloader.is_some()) {
@@ -295,7 +296,7 @@ impl TokenSource {
 
     /// Reads the secret again, on a blocking thread because a keyring may block.
     async fn reload_secret(&self) -> Option<SecretString> {
-        let reload = self.lock_state().secret_reloader.clone()?;
+        let reload = self.state.lock().secret_reloader.clone()?;
         tokio::task::spawn_blocking(move || (reload.0)()).await.ok().flatten()
     }
 
@@ -306,20 +307,16 @@ impl TokenSource {
         received: SystemTime,
     ) {
         if let Some(skew) = measure_skew(headers, sent, received) {
-            self.lock_state().skew = skew;
+            self.state.lock().skew = skew;
         }
     }
 
     pub(super) fn clock_skew(&self) -> i64 {
-        self.lock_state().skew
+        self.state.lock().skew
     }
 
     pub(super) fn is_secret_replaced(&self) -> bool {
-        self.lock_state().replaced
-    }
-
-    fn lock_state(&self) -> MutexGuard<'_, TokenState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().replaced
     }
 }
 
@@ -416,7 +413,7 @@ mod tests {
         let old = tokens.current().unwrap();
         let all = futures_util::future::join_all((0..64).map(|_| tokens.renew(&old))).await;
         assert!(all.iter().all(|token| token.as_ref().unwrap().number == 1));
-        assert_eq!(tokens.lock_state().minted, 2);
+        assert_eq!(tokens.state.lock().minted, 2);
     }
 
     #[test]
@@ -453,7 +450,7 @@ mod tests {
         let tokens = Arc::new(TokenSource::new(&credentials(), TOKEN_LIFETIME, Some(reloader)));
         replaced.set(Arc::clone(&tokens)).ok().unwrap();
         tokens.renew(&tokens.current().unwrap()).await.unwrap();
-        assert_eq!(tokens.lock_state().credentials.api_secret.expose_secret(), "secret-2");
+        assert_eq!(tokens.state.lock().credentials.api_secret.expose_secret(), "secret-2");
         assert!(!tokens.is_secret_replaced());
     }
 

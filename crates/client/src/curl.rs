@@ -1,12 +1,9 @@
 //! Writes requests as `curl` commands, for copying and for dry runs. A dry run records the request of a command without
 //! sending it. No command contains the token, because the shell inserts it.
 
-use std::{
-    ffi::OsStr,
-    os::unix::ffi::OsStrExt as _,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{ffi::OsStr, os::unix::ffi::OsStrExt as _, sync::Arc};
 
+use parking_lot::Mutex;
 use reqwest::header::{COOKIE, HeaderName};
 
 use crate::{
@@ -101,11 +98,11 @@ impl DryRun {
     }
 
     pub fn request(&self) -> Option<DryRunRequest> {
-        self.request.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.request.lock().clone()
     }
 
     pub fn take_request(&self) -> Option<DryRunRequest> {
-        self.request.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.request.lock().take()
     }
 
     /// Returns the failure that ends the command if the request belongs to the dry run.
@@ -122,7 +119,7 @@ impl DryRun {
             url: request.url.to_string(),
             curl: request.curl(login),
         };
-        self.request.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(request);
+        self.request.lock().get_or_insert(request);
         Some(Failure::local("dry run: nothing was sent"))
     }
 }

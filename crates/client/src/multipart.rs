@@ -9,13 +9,14 @@ use std::{
     io,
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
 };
 
 use bytes::{Bytes, BytesMut};
 use futures_util::{Stream, StreamExt as _, stream};
+use parking_lot::Mutex;
 use reqwest::Body;
 use tokio::{fs::File, io::AsyncReadExt as _};
 use uuid::Uuid;
@@ -80,7 +81,7 @@ impl Form {
 
     /// Returns the first error that occurred while a file was sent.
     pub(super) fn file_error(&self) -> Option<String> {
-        self.progress.error.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.progress.error.lock().clone()
     }
 
     pub(super) fn multipart_body(&self) -> MultipartBody {
@@ -142,7 +143,7 @@ fn file_stream(
             let next = read_chunk(open, sent, &file).await;
             if let Err(error) = &next {
                 let error = with_path(&file.path, &error.to_string());
-                *progress.error.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                *progress.error.lock() = Some(error);
             }
             Ok(next?.map(|(open, chunk)| {
                 let length = chunk.len() as u64;

@@ -4,10 +4,11 @@
 use std::{
     fmt, io,
     path::Path,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
+use parking_lot::Mutex;
 use reqwest::{StatusCode, Url};
 use serde_json::{Value, json};
 
@@ -144,7 +145,7 @@ impl Trace {
     /// trace.
     pub fn write(&self, record: impl FnOnce() -> Value) {
         let Some(writer) = &self.0 else { return };
-        let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut writer = writer.lock();
         if writer.write_error.is_some() {
             return;
         }
@@ -155,7 +156,7 @@ impl Trace {
 
     pub fn finish(&self) -> io::Result<()> {
         let Some(writer) = &self.0 else { return Ok(()) };
-        let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut writer = writer.lock();
         writer.write_error.take().map_or(Ok(()), Err)
     }
 }

@@ -1,12 +1,10 @@
 //! Complete responses. This file decides for every endpoint whether the response shows that the request has succeeded,
 //! and warns once about each field that is needed and cannot be read.
 
-use std::{
-    collections::HashSet,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::HashSet, sync::Arc};
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use reqwest::{
     StatusCode,
     header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
@@ -254,7 +252,7 @@ impl FieldWarnings {
 
     /// Whether a problem of an endpoint was not reported before.
     fn is_new(&self, endpoint: Endpoint, problem: &str) -> bool {
-        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut reported = self.reported.lock();
         reported.insert((endpoint, problem.to_owned()))
     }
 }

@@ -4,13 +4,11 @@
 use std::{
     collections::HashMap,
     hash::{BuildHasher as _, RandomState},
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::atomic::{AtomicU64, Ordering},
     time::{Duration, SystemTime},
 };
 
+use parking_lot::Mutex;
 use reqwest::header::RETRY_AFTER;
 
 use crate::errors::{AttemptError, ErrorResponse};
@@ -138,7 +136,7 @@ impl RetryEngine {
 
     /// Records a success, which refunds the cost of the latest retry, or 1 if there was no retry.
     pub(super) fn succeeded(&self, attempts: &mut RetryState) {
-        let mut budgets = self.budgets.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut budgets = self.budgets.lock();
         if let Some(budget) = budgets.get_mut(&attempts.origin) {
             *budget = RETRY_BUDGET.min(*budget + attempts.last_cost.max(1));
         }
@@ -147,7 +145,7 @@ impl RetryEngine {
     }
 
     fn spend_budget(&self, origin: &str, cost: u32) -> bool {
-        let mut budgets = self.budgets.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut budgets = self.budgets.lock();
         let budget = budgets.entry(origin.to_owned()).or_insert(RETRY_BUDGET);
         let rest = budget.checked_sub(cost);
         *budget = rest.unwrap_or(*budget);

@@ -5,13 +5,11 @@ use std::{
     fs::File,
     io::{self, Read, Seek, SeekFrom},
     os::unix::fs::FileExt as _,
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::atomic::{AtomicU64, Ordering},
 };
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use parquet::{
     errors::{ParquetError, Result},
     file::reader::{ChunkReader, Length},
@@ -190,7 +188,7 @@ impl RemoteFile {
 
     /// Reads a part that is inside the file.
     pub(crate) fn read(&self, start: u64, length: usize) -> io::Result<Bytes> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         let known = state.known_from(start);
         if known.len() < length {
             let wanted = READ_AHEAD.max(length as u64).min(self.length.saturating_sub(start));
@@ -246,7 +244,7 @@ mod tests {
             let before = self.bytes.position();
             let position = self.bytes.seek(to)?;
             if position != before {
-                self.requests.lock().unwrap().push(position);
+                self.requests.lock().push(position);
             }
             Ok(position)
         }
@@ -263,14 +261,14 @@ mod tests {
         };
         read(2_999_992, 8);
         read(2_900_000, 99_000);
-        assert_eq!(*requests.lock().unwrap(), [2_999_992, 2_900_000]);
-        requests.lock().unwrap().clear();
+        assert_eq!(*requests.lock(), [2_999_992, 2_900_000]);
+        requests.lock().clear();
         // A page header, its page, and the next header and page.
         read(1_000, 32_768);
         read(1_020, 700_000);
         read(701_020, 32_768);
         read(701_040, 900_000);
-        assert_eq!(*requests.lock().unwrap(), [1_000]);
+        assert_eq!(*requests.lock(), [1_000]);
         read(2_999_000, 0);
         assert!(file.read(2_999_000, 2_000).is_err(), "beyond the end");
     }

@@ -6,11 +6,11 @@ use std::{
     fmt,
     io::{self, BufRead, Cursor, ErrorKind, Read, Seek, SeekFrom},
     rc::Rc,
-    sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
 use image::Limits;
+use parking_lot::{Mutex, MutexGuard};
 
 /// The largest side of a picture, in pixels.
 pub const MAX_SIDE: u32 = 32_768;
@@ -74,9 +74,7 @@ pub fn lock_memory(needed: u64) -> Result<Option<MutexGuard<'static, ()>>, Decod
 /// Locks the decoding of large pictures if this picture needs that much memory (in bytes). Large pictures are decoded
 /// one at a time.
 pub fn lock_if_large(needed: u64) -> Option<MutexGuard<'static, ()>> {
-    // The lock guards no data that a panic could leave inconsistent.
-    (needed > LARGE_PICTURE_BYTES)
-        .then(|| LARGE_PICTURE_LOCK.lock().unwrap_or_else(PoisonError::into_inner))
+    (needed > LARGE_PICTURE_BYTES).then(|| LARGE_PICTURE_LOCK.lock())
 }
 
 /// Returns a limit for the memory of a decoder. The size of the picture is not limited here, because [`check_size`]

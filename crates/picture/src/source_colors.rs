@@ -1,10 +1,7 @@
 //! The colors of the samples in a file, and their conversion to sRGB, which terminals and the index expect. A file
 //! describes its colors by an ICC profile, by the numbers of ITU-T H.273, or by chunks of a PNG.
 
-use std::{
-    ops::RangeInclusive,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{ops::RangeInclusive, sync::Arc};
 
 use image::{Rgb, RgbImage};
 use moxcms::{
@@ -12,6 +9,7 @@ use moxcms::{
     Layout, MatrixCoefficients, TransferCharacteristics, Transform8BitExecutor, TransformOptions,
     XyY, curve_from_gamma,
 };
+use parking_lot::Mutex;
 
 use crate::{
     png_chunks::chunk_before_pixels,
@@ -124,7 +122,7 @@ pub fn cmyk_to_srgb(colors: &SourceColors) -> Option<Arc<Transform8BitExecutor>>
 }
 
 fn conversion(colors: &SourceColors) -> Option<Conversion> {
-    let recent = || RECENT.lock().unwrap_or_else(PoisonError::into_inner);
+    let recent = || RECENT.lock();
     let mut known = recent();
     if let Some(position) = known.iter().position(|(known, _)| known == colors) {
         known[..=position].rotate_right(1);

@@ -5,15 +5,16 @@ use std::{
     collections::HashMap,
     path::Path,
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
 };
 
+use parking_lot::Mutex;
 use tessera_media::ingest::disk_quota::DiskQuota;
 use tessera_model::{DatasetId, EntityType};
 use tessera_search::{similarity::VectorMemory, text::lsa::TextSpace};
-use tessera_store::{Store, StoreError, dataset::DatasetRecord, lock, vectors};
+use tessera_store::{Store, StoreError, dataset::DatasetRecord, vectors};
 
 use crate::{
     dataset_index::DatasetIndex,
@@ -79,9 +80,9 @@ impl IndexCache {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let (hits, misses, loads) = (count(&self.hits), count(&self.misses), count(&self.loads));
         let mut usage = CacheUsage { hits, misses, loads, ..CacheUsage::default() };
-        let slots: Vec<_> = lock(&self.indexes).values().cloned().collect();
+        let slots: Vec<_> = self.indexes.lock().values().cloned().collect();
         for slot in slots {
-            let loaded = slot.try_lock().ok().and_then(|cached| cached.index.clone());
+            let loaded = slot.try_lock().and_then(|cached| cached.index.clone());
             if let Some(index) = loaded {
                 usage.indexes += 1;
                 usage.bytes += index.memory_bytes;
@@ -96,13 +97,13 @@ impl IndexCache {
         store: &Store,
         dataset: &DatasetRecord,
     ) -> Result<Option<Arc<TextSpace>>, StoreError> {
-        let cached = lock(&self.text_spaces).get(&dataset.id).cloned();
+        let cached = self.text_spaces.lock().get(&dataset.id).cloned();
         if let Some((_, space)) = cached.filter(|(of, _)| *of == dataset.generation) {
             return Ok(space);
         }
         let bytes = store.read(|c| vectors::text_space(c, dataset.id))?;
         let space = bytes.and_then(|bytes| TextSpace::from_bytes(&bytes)).map(Arc::new);
-        lock(&self.text_spaces).insert(dataset.id, (dataset.generation, space.clone()));
+        self.text_spaces.lock().insert(dataset.id, (dataset.generation, space.clone()));
         Ok(space)
     }
 
@@ -112,12 +113,12 @@ impl IndexCache {
         store: &Store,
         dataset: &DatasetRecord,
     ) -> Result<Arc<UserTagIndex>, StoreError> {
-        let cached = lock(&self.user_tags).get(&dataset.id).cloned();
+        let cached = self.user_tags.lock().get(&dataset.id).cloned();
         if let Some(tags) = cached.filter(|tags| tags.is_current(dataset)) {
             return Ok(tags);
         }
         let tags = Arc::new(UserTagIndex::load(store, dataset)?);
-        lock(&self.user_tags).insert(dataset.id, tags.clone());
+        self.user_tags.lock().insert(dataset.id, tags.clone());
         Ok(tags)
     }
 
@@ -130,8 +131,8 @@ impl IndexCache {
         entity: EntityType,
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<(), StoreError> {
-        let slot = lock(&self.indexes).entry((dataset.id, entity)).or_default().clone();
-        let cached = lock(&slot);
+        let slot = self.indexes.lock().entry((dataset.id, entity)).or_default().clone();
+        let cached = slot.lock();
         let is_current = |index: &Arc<DatasetIndex>| index.generation == dataset.generation;
         if cached.index.as_ref().is_some_and(is_current) {
             return Ok(());
@@ -142,9 +143,9 @@ impl IndexCache {
     /// Drops everything that is loaded of a dataset, because its clusters change or because the memory is needed. The
     /// next search loads it again.
     pub fn release(&self, dataset: DatasetId) {
-        lock(&self.indexes).retain(|(of, _), _| *of != dataset);
-        lock(&self.text_spaces).remove(&dataset);
-        lock(&self.user_tags).remove(&dataset);
+        self.indexes.lock().retain(|(of, _), _| *of != dataset);
+        self.text_spaces.lock().remove(&dataset);
+        self.user_tags.lock().remove(&dataset);
     }
 
     /// Returns the latest ranking of the index if the query is the same. If not, computes it with `rank`.
@@ -156,9 +157,9 @@ impl IndexCache {
         rank: impl FnOnce(&Arc<DatasetIndex>) -> Result<ClusterRanking, RetrievalError>,
     ) -> Result<Arc<ClusterRanking>, RetrievalError> {
         let key = (dataset.id, query.entity);
-        let slot = lock(&self.indexes).entry(key).or_default().clone();
+        let slot = self.indexes.lock().entry(key).or_default().clone();
         let index = {
-            let mut cached = lock(&slot);
+            let mut cached = slot.lock();
             let current = cached.index.clone();
             if let Some(index) = current.filter(|index| index.generation == dataset.generation) {
                 if let Some((last, revision, ranking)) = &cached.last_ranking
@@ -181,11 +182,11 @@ impl IndexCache {
         let ranking = rank(&index).inspect_err(|cause| {
             // A file of the index can no longer be read, so the next search loads the index again.
             if matches!(cause, RetrievalError::Store(StoreError::Io(..))) {
-                *lock(&slot) = CachedIndex::default();
+                *slot.lock() = CachedIndex::default();
             }
         });
         let ranking = Arc::new(ranking?);
-        let mut cached = lock(&slot);
+        let mut cached = slot.lock();
         // Another request may have loaded the index of another generation meanwhile.
         if cached.index.as_ref().is_some_and(|current| Arc::ptr_eq(current, &index)) {
             cached.last_ranking = Some((query.clone(), dataset.tag_revision, ranking.clone()));

@@ -4,12 +4,13 @@ use std::{
     collections::HashMap,
     fs,
     path::{self, Path, PathBuf},
-    sync::{Arc, Mutex},
+    sync::Arc,
     time::{Duration, Instant, SystemTime},
 };
 
+use parking_lot::Mutex;
 use tessera_encoder::{Encoder, LoadError};
-use tessera_store::{dataset::DatasetRecord, lock};
+use tessera_store::dataset::DatasetRecord;
 
 /// The model for the datasets whose folders are opened.
 #[derive(Clone, Debug, Default)]
@@ -93,8 +94,8 @@ impl Models {
     }
 
     fn in_folder(&self, folder: &Path) -> Result<Arc<Encoder>, LoadError> {
-        let slot = Arc::clone(lock(&self.loaded).entry(folder.to_owned()).or_default());
-        let mut slot = lock(&slot);
+        let slot = Arc::clone(self.loaded.lock().entry(folder.to_owned()).or_default());
+        let mut slot = slot.lock();
         let files = states_of_files(folder);
         match &*slot {
             Some(loaded) if loaded.is_current(&files, Instant::now()) => loaded.encoder.clone(),

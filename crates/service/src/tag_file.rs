@@ -11,12 +11,14 @@ use std::{
     os::unix::ffi::OsStrExt as _,
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex,
+        Arc,
         mpsc::{Receiver, Sender, channel},
     },
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
+
+use parking_lot::Mutex;
 
 use crate::originals::{known_media_exist, may_exist, storage_location};
 use serde::{Deserialize, Serialize};
@@ -29,7 +31,7 @@ use tessera_model::{
 use tessera_store::{
     Store, StoreError,
     dataset::{self, DatasetRecord},
-    lock, source,
+    source,
     tag_ids::name_id,
     tagged_files::{self, TagFileState, TagSnapshot, TaggedFile},
     tags::TagDefinition,
@@ -557,7 +559,7 @@ impl TagWriter {
 
     /// Returns the problems of the file of a dataset.
     pub fn problems(&self, id: DatasetId) -> Vec<String> {
-        lock(&self.files.problems).get(&id).cloned().unwrap_or_default()
+        self.files.problems.lock().get(&id).cloned().unwrap_or_default()
     }
 }
 
@@ -572,7 +574,7 @@ impl Drop for TagWriter {
 impl TagFiles {
     fn synchronize(&self, record: &DatasetRecord) -> Result<Vec<String>, StoreError> {
         let problems = synchronize(&self.store, record)?;
-        lock(&self.problems).insert(record.id, problems.clone());
+        self.problems.lock().insert(record.id, problems.clone());
         Ok(problems)
     }
 

@@ -1,9 +1,8 @@
 //! Keeps idle connections to the database, so that they can be reused, and remembers whether its server responds.
 
-use std::{
-    sync::{Condvar, Mutex, MutexGuard, PoisonError},
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex};
 
 use super::engine::{Connection, QueryError};
 
@@ -39,7 +38,7 @@ struct ConnectionUse<'a>(&'a ConnectionPool);
 
 impl Drop for ConnectionUse<'_> {
     fn drop(&mut self) {
-        self.0.lock().in_use -= 1;
+        self.0.connections.lock().in_use -= 1;
         self.0.released.notify_all();
     }
 }
@@ -56,7 +55,7 @@ impl ConnectionPool {
         let connection = self.take(connect)?;
         let _use = ConnectionUse(self);
         let value = work(&connection)?;
-        let mut connections = self.lock();
+        let mut connections = self.connections.lock();
         if connections.idle.len() < MAX_IDLE_CONNECTIONS {
             connections.idle.push(connection);
         }
@@ -65,36 +64,29 @@ impl ConnectionPool {
 
     /// Closes the idle connections.
     pub(super) fn clear(&self) {
-        self.lock().idle.clear();
+        self.connections.lock().idle.clear();
     }
 
     fn take<E>(&self, connect: impl FnOnce() -> Result<Connection, E>) -> Result<Connection, E> {
-        if let Some(idle) = self.lock().take_idle() {
+        if let Some(idle) = self.connections.lock().take_idle() {
             return Ok(idle);
         }
         match connect() {
             Ok(connection) => {
-                self.lock().in_use += 1;
+                self.connections.lock().in_use += 1;
                 Ok(connection)
             }
             Err(cause) => self.wait_for_idle().ok_or(cause),
         }
     }
 
-    /// Locks the connections. Poisoning is ignored, because no panic leaves them in an inconsistent state.
-    fn lock(&self) -> MutexGuard<'_, Connections> {
-        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Waits for an idle connection as long as some are in use.
     fn wait_for_idle(&self) -> Option<Connection> {
         let nothing_to_take =
             |connections: &mut Connections| connections.idle.is_empty() && connections.in_use > 0;
-        self.released
-            .wait_timeout_while(self.lock(), MAX_WAIT, nothing_to_take)
-            .unwrap_or_else(PoisonError::into_inner)
-            .0
-            .take_idle()
+        let mut connections = self.connections.lock();
+        self.released.wait_while_for(&mut connections, nothing_to_take, MAX_WAIT);
+        connections.take_idle()
     }
 }
 
@@ -109,7 +101,7 @@ pub(super) struct Outage(Mutex<Option<Instant>>);
 impl Outage {
     /// Fails if the server did not respond a moment ago.
     pub(super) fn check(&self) -> Result<(), QueryError> {
-        let mut asked = self.lock();
+        let mut asked = self.0.lock();
         match *asked {
             Some(at) if at.elapsed() < OUTAGE_PAUSE => Err(QueryError::Unresponsive),
             // This call asks the server, and other calls fail until another pause has passed.
@@ -122,15 +114,11 @@ impl Outage {
     }
 
     pub(super) fn begin(&self) {
-        *self.lock() = Some(Instant::now());
+        *self.0.lock() = Some(Instant::now());
     }
 
     pub(super) fn end(&self) {
-        *self.lock() = None;
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Option<Instant>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.0.lock() = None;
     }
 }
 

@@ -5,11 +5,10 @@ use std::{
     fs,
     os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
-    sync::{
-        Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::atomic::{AtomicBool, Ordering},
 };
+
+use parking_lot::Mutex;
 
 use super::prelude::*;
 use super::{
@@ -163,7 +162,7 @@ impl Store {
         &self,
         change: impl FnOnce(&Transaction) -> Result<T>,
     ) -> Result<T, StoreError> {
-        let mut writer = lock(&self.writer);
+        let mut writer = self.writer.lock();
         self.outage.check()?;
         self.reconnect(&mut writer)?;
         let write = || {
@@ -254,17 +253,13 @@ impl Store {
 
     /// Fails if nothing can be written. If a change is being written at the moment, writing is assumed to work.
     pub fn check_writable(&self) -> Result<(), StoreError> {
-        match self.writer.try_lock() {
-            Ok(mut writer) => {
-                self.outage.check()?;
-                self.reconnect(&mut writer)?;
-                self.note(writer.begin().and_then(|transaction| {
-                    setting::change_nothing(&transaction)?;
-                    transaction.rollback()
-                }))
-            }
-            Err(_) => Ok(()),
-        }
+        let Some(mut writer) = self.writer.try_lock() else { return Ok(()) };
+        self.outage.check()?;
+        self.reconnect(&mut writer)?;
+        self.note(writer.begin().and_then(|transaction| {
+            setting::change_nothing(&transaction)?;
+            transaction.rollback()
+        }))
     }
 
     /// Replaces a connection that the server has closed.
@@ -294,7 +289,7 @@ impl Store {
     /// Marks the database file as closed, if no other process uses it.
     fn close(&self) -> Result<(), StoreError> {
         self.pool.clear();
-        let writer = lock(&self.writer);
+        let writer = self.writer.lock();
         if self.has_damage.load(Ordering::Relaxed) || !self.folder_lock.is_last() {
             return Ok(());
         }
@@ -386,11 +381,6 @@ impl Store {
         let folder = folder.map_err(|cause| StoreError::Io(self.data.clone(), cause))?;
         Ok(Uuid::new_v5(&self.id, format!("{}/{}", folder.dev(), folder.ino()).as_bytes()))
     }
-}
-
-/// Locks a mutex. Poisoning is ignored, because no panic leaves the value in an inconsistent state.
-pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for Store {

@@ -45,7 +45,7 @@ pub mod upload;
 pub mod vectors;
 
 pub use columns::{now_micros, store_now};
-pub use database::{Store, lock};
+pub use database::Store;
 pub use engine::{Connection, QueryError, Result, Row, StatementBatch, Transaction, params, query};
 pub use error::{StoreError, is_storage_full};
 pub use several_processes::{

@@ -1,16 +1,11 @@
 //! Finds secrets that have leaked. Every secret that a test service hands out is registered here, and all outputs,
 //! traces and files of every command are searched for all secrets, in any encoding.
 
-use std::{
-    collections::BTreeMap,
-    fs,
-    io::ErrorKind,
-    path::Path,
-    sync::{Mutex, PoisonError},
-};
+use std::{collections::BTreeMap, fs, io::ErrorKind, path::Path};
 
 use aho_corasick::AhoCorasick;
 use base64::{Engine as _, prelude::BASE64_STANDARD, prelude::BASE64_URL_SAFE};
+use parking_lot::Mutex;
 
 /// The start of every token: `{"typ":"JWT","` in base64.
 const TOKEN: &str = "eyJ0eXAiOiJKV1QiL";
@@ -24,7 +19,7 @@ static SECRETS: Mutex<BTreeMap<String, bool>> = Mutex::new(BTreeMap::new());
 /// Registers a secret. `stored` says whether `secrets.toml` may contain it.
 pub fn register_secret(value: &str, stored: bool) {
     assert!(value.len() >= 12, "a secret this short is found by chance");
-    SECRETS.lock().unwrap_or_else(PoisonError::into_inner).insert(value.to_owned(), stored);
+    SECRETS.lock().insert(value.to_owned(), stored);
 }
 
 /// Returns all encodings of a value: plain, base64 at each of the three offsets, hexadecimal, and percent-encoded.
@@ -59,7 +54,7 @@ struct SecretSearch {
 
 impl SecretSearch {
     fn of_all_registered() -> Self {
-        let mut secrets = SECRETS.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut secrets = SECRETS.lock().clone();
         secrets.insert(TOKEN.to_owned(), false);
         let encoded = |stored| {
             let chosen = secrets.iter().filter(move |secret| *secret.1 == stored);

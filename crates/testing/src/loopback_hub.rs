@@ -6,10 +6,11 @@ use std::{
     fmt::Write as _,
     io::{BufRead as _, BufReader, Write as _},
     net::{SocketAddr, TcpListener, TcpStream},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     thread,
 };
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -85,7 +86,7 @@ impl LoopbackHub {
     }
 
     pub fn requests(&self) -> Vec<HubRequest> {
-        self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.requests.lock().clone()
     }
 }
 
@@ -105,7 +106,7 @@ impl State {
             }
         }
         let earlier = {
-            let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut requests = self.requests.lock();
             requests.push(request.clone());
             requests.iter().filter(|other| other.path == request.path).count() - 1
         };

@@ -4,12 +4,13 @@
 use std::{
     net::SocketAddr,
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{TcpListener, TcpStream},
@@ -163,7 +164,7 @@ impl ScriptedServer {
     }
 
     pub fn requests(&self) -> Vec<ReceivedRequest> {
-        self.log.requests.lock().unwrap().clone()
+        self.log.requests.lock().clone()
     }
 
     /// Returns the number of requests for which a reply was chosen.
@@ -192,7 +193,7 @@ async fn serve(mut stream: TcpStream, script: Arc<Script>, log: Arc<RequestLog>)
     let Some(request) = read_request(&mut stream).await else {
         return;
     };
-    log.requests.lock().unwrap().push(request.clone());
+    log.requests.lock().push(request.clone());
     let reply = script(&request);
     log.count.send_modify(|count| *count += 1);
     if let Some(gate) = reply.gate {

@@ -1,12 +1,10 @@
 //! `tessera model`: checks the folder of a model, gets models, and stores models under a name. The worker of the
 //! interface gets models in the same way, and gives them to the datasets of a local service.
 
-use std::{
-    fs, iter,
-    sync::{Arc, Mutex},
-};
+use std::{fs, iter, sync::Arc};
 
 use futures_util::{FutureExt as _, future::BoxFuture};
+use parking_lot::Mutex;
 
 use crate::cli::prelude::*;
 use crate::{
@@ -63,11 +61,7 @@ async fn get(context: &Context, name: &str) -> CliResult {
         return Err(CliError::usage("nothing was downloaded"));
     }
     let bar = Mutex::new(context.messages.progress_bar("download"));
-    let progress = |bytes, all| {
-        if let Ok(mut bar) = bar.lock() {
-            bar.set_bytes(bytes, Some(all));
-        }
-    };
+    let progress = |bytes, all| bar.lock().set_bytes(bytes, Some(all));
     download.run(&progress).await?;
     drop(bar);
     context.messages.info(format!("{name} is ready; use it with --model {name}"));

@@ -4,10 +4,10 @@
 use std::{
     io,
     os::fd::AsFd as _,
-    sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
+use parking_lot::Mutex;
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::retry_on_intr,
@@ -55,24 +55,20 @@ impl Unanswered {
 
 static UNANSWERED: Mutex<Unanswered> = Mutex::new(Unanswered::NOTHING_SENT);
 
-fn unanswered() -> MutexGuard<'static, Unanswered> {
-    UNANSWERED.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Notes that queries were sent. `count` of them ask for the attributes.
 pub(super) fn note_queries(count: usize) {
-    unanswered().note_queries(count, Instant::now());
+    UNANSWERED.lock().note_queries(count, Instant::now());
 }
 
 /// Notes a reply with the attributes.
 pub(super) fn note_reply() {
-    unanswered().note_reply(Instant::now());
+    UNANSWERED.lock().note_reply(Instant::now());
 }
 
 /// Returns the query to send last, whose reply comes after everything else that the terminal has sent, such as reports
 /// of the mouse. A terminal that has not replied in time is not asked, because the next program would read the reply.
 pub(in crate::runtime) fn last_query() -> &'static str {
-    unanswered().last_query(Instant::now())
+    UNANSWERED.lock().last_query(Instant::now())
 }
 
 /// Reads and discards input until all queries are answered, or until the last one has waited for [`REPLY_LIMIT`]. The
@@ -82,7 +78,7 @@ pub(in crate::runtime) fn discard_replies() {
     let mut splitter = SequenceSplitter::default();
     let mut bytes = [0; 1024];
     loop {
-        let deadline = match &*unanswered() {
+        let deadline = match &*UNANSWERED.lock() {
             Unanswered { queries: 1.., last_sent: Some(sent), .. } => *sent + REPLY_LIMIT,
             _ => return,
         };
@@ -93,7 +89,7 @@ pub(in crate::runtime) fn discard_replies() {
             retry_on_intr(|| poll(&mut polled, Some(&timeout))).map(|_| polled[0].revents());
         let is_open = polled.is_ok_and(|found| !found.intersects(PollFlags::HUP | PollFlags::ERR));
         if left.is_zero() || !is_open {
-            *unanswered() = Unanswered::NOTHING_SENT;
+            *UNANSWERED.lock() = Unanswered::NOTHING_SENT;
             return;
         }
         let count = rustix::io::read(input.as_fd(), &mut bytes).unwrap_or(0);

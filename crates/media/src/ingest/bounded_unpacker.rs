@@ -9,11 +9,12 @@ use std::{
     path::{Path, PathBuf},
     rc::Rc,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
 };
 
+use parking_lot::Mutex;
 use tessera_model::{FileKind, SafeText, archive_paths::local_relative_path};
 use tessera_picture::{VideoContainer, media_kind};
 
@@ -112,13 +113,13 @@ impl SourceFailure {
     pub fn keep(&self, cause: io::Error) -> io::Error {
         let kind = cause.kind();
         if kind != ErrorKind::Interrupted {
-            self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(cause);
+            self.0.lock().get_or_insert(cause);
         }
         kind.into()
     }
 
     fn check(&self) -> Result<(), MemberError> {
-        let failure = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let failure = self.0.lock().take();
         failure.map_or(Ok(()), |cause| Err(MemberError::Abort(UnpackError::Io(cause))))
     }
 }

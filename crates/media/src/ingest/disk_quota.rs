@@ -6,8 +6,10 @@ use std::{
     fs::File,
     io::{self, ErrorKind, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
 };
+
+use parking_lot::Mutex;
 
 /// Disk space that is never used, in bytes.
 pub const RESERVED_BYTES: u64 = 1 << 30;
@@ -58,7 +60,7 @@ impl DiskQuota {
     /// Returns the number of bytes that can still be written to `folder`. `None` means unknown, and a write then fails
     /// only when the disk itself is full.
     pub fn available(&self, folder: &Path) -> Option<u64> {
-        let claimed = *self.state.claimed();
+        let claimed = *self.state.claimed.lock();
         self.unclaimed(folder, claimed)
     }
 
@@ -73,11 +75,7 @@ impl DiskQuota {
     }
 }
 
-impl QuotaState {
-    fn claimed(&self) -> MutexGuard<'_, u64> {
-        self.claimed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+impl QuotaState {}
 
 impl fmt::Debug for DiskQuota {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -109,7 +107,7 @@ impl SpaceClaim {
     }
 
     fn renew(&mut self, bytes: u64) -> io::Result<()> {
-        let mut all = self.quota.state.claimed();
+        let mut all = self.quota.state.claimed.lock();
         // The space that was claimed before has been written by now, so the disk already counts it as used.
         *all -= self.claimed;
         (self.claimed, self.unused) = (0, 0);
@@ -126,7 +124,7 @@ impl SpaceClaim {
 
 impl Drop for SpaceClaim {
     fn drop(&mut self) {
-        *self.quota.state.claimed() -= self.claimed;
+        *self.quota.state.claimed.lock() -= self.claimed;
     }
 }
 

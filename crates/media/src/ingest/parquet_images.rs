@@ -4,9 +4,9 @@
 use std::{
     io::{self, Cursor, ErrorKind},
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
 };
 
+use parking_lot::Mutex;
 use tessera_parquet::{Error, FileColumn, ParquetFile, Source};
 use tessera_picture::PictureFormat;
 
@@ -138,7 +138,7 @@ impl ParquetOriginals {
         parquet: &Path,
         (row, position): (u64, usize),
     ) -> io::Result<Box<dyn SourceFile>> {
-        let mut current = self.last_opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut current = self.last_opened.lock();
         let open = match current.take().filter(|open| open.path == parquet) {
             Some(open) => current.insert(open),
             None => current.insert(OpenParquet::open(&*self.files, parquet)?),

@@ -6,12 +6,13 @@ use std::{
     io,
     ops::Range,
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError, mpsc},
+    sync::{Arc, mpsc},
     time::Duration,
 };
 
 use bytes::Bytes;
 use futures_util::FutureExt as _;
+use parking_lot::Mutex;
 use tokio::{
     runtime::{Builder, Runtime},
     time::timeout,
@@ -180,7 +181,7 @@ impl LazyStorage {
     }
 
     pub fn get(&self) -> io::Result<Arc<BlockingStorage>> {
-        let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut started = self.started.lock();
         if let Some(storage) = &*started {
             return Ok(Arc::clone(storage));
         }

@@ -4,7 +4,7 @@ use std::{
     collections::HashMap,
     ops::Range,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     time::{Duration, Instant},
@@ -17,6 +17,7 @@ use object_store::{
     list::{PaginatedListOptions, PaginatedListResult},
     path::Path,
 };
+use parking_lot::Mutex;
 use reqwest::{Client, ClientBuilder, Url, redirect, retry};
 use tessera_crypto::{ClientConfig, system_tls_config};
 use tessera_proxy::is_loopback;
@@ -175,7 +176,7 @@ impl ObjectStorage {
         &self,
         bucket: &BucketUri,
     ) -> Result<Arc<dyn BucketClient>, StorageAttemptError> {
-        let buckets = || self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        let buckets = || self.buckets.lock();
         let known = buckets().get(bucket).map(|open| (Arc::clone(&open.client), open.is_usable()));
         if let Some((client, true)) = known {
             return Ok(client);

@@ -5,9 +5,9 @@
 use std::{
     cmp::Ordering,
     ops::{Index, Range},
-    sync::{Mutex, MutexGuard, PoisonError},
 };
 
+use parking_lot::Mutex;
 use rayon::prelude::*;
 
 use super::{
@@ -233,23 +233,18 @@ pub fn exact_neighbor_graph(
         |tile, (left, right)| {
             compare(vectors, left * BLOCK, right * BLOCK, tile);
             let count = |block: usize| BLOCK.min(vectors.len() - block * BLOCK);
-            lock(&blocks[left]).add_rows(tile, right * BLOCK, count(right));
+            blocks[left].lock().add_rows(tile, right * BLOCK, count(right));
             if left != right {
-                lock(&blocks[right]).add_columns(tile, left * BLOCK, count(left));
+                blocks[right].lock().add_columns(tile, left * BLOCK, count(left));
             }
             steps.advance().then_some(())
         },
     )?;
     let mut graph = NeighborGraph::new(0, k);
     for block in blocks {
-        graph.append(&block.into_inner().unwrap_or_else(PoisonError::into_inner).nearest);
+        graph.append(&block.into_inner().nearest);
     }
     Some(graph)
-}
-
-/// Locks a block. A block stays valid even if another thread panicked.
-fn lock(block: &Mutex<Block>) -> MutexGuard<'_, Block> {
-    block.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Fills `distances` with the tile of the blocks that begin at rows `left` and `right`.

@@ -1,7 +1,7 @@
 //! The login, which is a JWT as in the API document. Tokens are checked strictly, and every refusal is the same 401.
 
 use std::{
-    sync::{Arc, Mutex, OnceLock, PoisonError, RwLock},
+    sync::{Arc, OnceLock},
     time::Duration,
 };
 
@@ -12,6 +12,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header};
+use parking_lot::{Mutex, RwLock};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Deserializer, de::Error as _};
 use tokio::{
@@ -25,7 +26,7 @@ use super::{
     problem::Problem,
 };
 use crate::usecase::ServiceError;
-use tessera_store::{lock, now_micros};
+use tessera_store::now_micros;
 use tessera_wire::credentials::CredentialsBody;
 
 const MAX_TOKEN_BYTES: usize = 4 << 10;
@@ -198,7 +199,7 @@ impl KeyPairs {
     /// Reads the stored login. Returns the key pairs of a login that has replaced this one. A key pair that another
     /// process issued for this login is accepted at once.
     fn replacement(&self) -> Option<Arc<Self>> {
-        let known = lock(&self.credentials).clone();
+        let known = self.credentials.lock().clone();
         let stored = known.stored()?;
         if stored.api_key != known.api_key {
             return Some(Arc::new(Self::new(stored)));
@@ -213,7 +214,7 @@ impl KeyPairs {
     /// secret is shown, because the secret is shown only once, by the process that creates the pair. Blocks on the
     /// storage of the login.
     fn issue(&self) -> Result<(String, Option<String>), Problem> {
-        let mut credentials = lock(&self.credentials);
+        let mut credentials = self.credentials.lock();
         if let Some(known) = &credentials.issued {
             return Ok((known.api_key.clone(), None));
         }
@@ -349,10 +350,10 @@ impl<T: Clone + Send + 'static> Refreshed<T> {
     /// Returns the value that was read last.
     pub fn latest(&self) -> T {
         // A panic cannot leave the value inconsistent.
-        self.value.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.value.read().clone()
     }
 
     pub fn set(&self, value: T) {
-        *self.value.write().unwrap_or_else(PoisonError::into_inner) = value;
+        *self.value.write() = value;
     }
 }

@@ -9,7 +9,7 @@ use std::{
     cmp::Reverse,
     collections::HashMap,
     net::{IpAddr, Ipv6Addr, SocketAddr},
-    sync::{Arc, Mutex},
+    sync::Arc,
     time::Duration,
 };
 
@@ -19,6 +19,7 @@ use axum::{
     middleware::Next,
     response::{IntoResponse as _, Response},
 };
+use parking_lot::Mutex;
 use tokio::{
     sync::{Mutex as AsyncMutex, MutexGuard, OwnedSemaphorePermit, Semaphore},
     task::yield_now,
@@ -30,7 +31,6 @@ use super::{
     options::ServerLimits,
     problem::Problem,
 };
-use tessera_store::lock;
 
 /// The interval at which a client that waits for a slot checks whether another client can be evicted.
 const EVICTION_INTERVAL: Duration = Duration::from_millis(20);
@@ -72,7 +72,7 @@ impl ConnectionSlots {
     }
 
     pub(crate) fn open_count(&self) -> usize {
-        lock(&self.open).len()
+        self.open.lock().len()
     }
 
     /// Returns the number of members of a group.
@@ -85,7 +85,7 @@ impl ConnectionSlots {
     pub async fn admit(self: &Arc<Self>, remote: IpAddr) -> Option<ConnectionSlot> {
         let address = group_address(remote);
         let of_address = |monitor: &ConnectionMonitor| monitor.address() == address;
-        let connected = lock(&self.open).iter().filter(|monitor| of_address(monitor)).count();
+        let connected = self.open.lock().iter().filter(|monitor| of_address(monitor)).count();
         let limit = self.limits.max_connections_of_address();
         if limit < self.limits.max_connections
             && connected >= limit
@@ -95,7 +95,7 @@ impl ConnectionSlots {
         }
         let permit = self.take(ConnectionGroup::All).await?;
         let monitor = ConnectionMonitor::new(self.limits.clone(), address);
-        lock(&self.open).push(monitor.clone());
+        self.open.lock().push(monitor.clone());
         Some(ConnectionSlot { monitor, slots: self.clone(), _permit: permit })
     }
 
@@ -130,7 +130,7 @@ impl ConnectionSlots {
         group: ConnectionGroup,
         is_candidate: impl Fn(&ConnectionMonitor) -> bool,
     ) -> bool {
-        let open = lock(&self.open);
+        let open = self.open.lock();
         let candidates = || open.iter().filter(|monitor| is_candidate(monitor));
         if candidates().any(|monitor| monitor.is_evicted_from(group)) {
             return true;
@@ -167,7 +167,7 @@ fn group_address(remote: IpAddr) -> IpAddr {
 
 impl Drop for ConnectionSlot {
     fn drop(&mut self) {
-        lock(&self.slots.open).retain(|monitor| !monitor.is_same(&self.monitor));
+        self.slots.open.lock().retain(|monitor| !monitor.is_same(&self.monitor));
     }
 }
 

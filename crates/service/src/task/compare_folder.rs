@@ -1,6 +1,8 @@
 //! Compares the folder of a dataset in object storage with what is stored. If the folder has changed, it is indexed.
 
-use std::{collections::VecDeque, iter, path::PathBuf, sync::Mutex};
+use std::{collections::VecDeque, iter, path::PathBuf};
+
+use parking_lot::Mutex;
 
 use super::WorkerContext;
 use crate::task_error::TaskError;
@@ -9,7 +11,7 @@ use tessera_model::{DatasetId, Status};
 use tessera_store::{
     Store, dataset, indexed_files,
     indexing_task::{self, IndexingTaskKind},
-    lock, source,
+    source,
 };
 
 /// The datasets whose folders are waiting to be compared.
@@ -18,12 +20,12 @@ pub(crate) struct FoldersToCompare(Mutex<VecDeque<DatasetId>>);
 
 impl FoldersToCompare {
     pub fn add(&self, dataset: DatasetId) {
-        lock(&self.0).push_back(dataset);
+        self.0.lock().push_back(dataset);
     }
 
     /// Compares the next folder. Returns whether there was one.
     pub(crate) fn compare_next(&self, worker: &WorkerContext) -> bool {
-        let Some(dataset) = lock(&self.0).pop_front() else { return false };
+        let Some(dataset) = self.0.lock().pop_front() else { return false };
         let failure = match compare(worker, dataset) {
             Err(TaskError::Failed(why) | TaskError::Unavailable(why)) => Some(why),
             // The store fails, so nothing can be noted in it.

@@ -6,12 +6,14 @@ use std::{
     ops::Deref,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
-        Arc, Mutex, Weak,
+        Arc, Weak,
         atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering},
     },
     thread::{self, ThreadId},
     time::{Duration, Instant},
 };
+
+use parking_lot::Mutex;
 
 use super::encoding_runs::EncodingRuns;
 use crate::{
@@ -26,7 +28,6 @@ use tessera_retrieval::{IndexCache, Models};
 use tessera_store::{
     QueryError, Store, StoreError, Transaction, dataset,
     lease::{self, Lease, LeasedTask},
-    lock,
     picture_table::PackedPictures,
     source::SourceFolder,
     store_now,
@@ -397,7 +398,7 @@ struct RunningState {
 impl RunningTasks {
     /// Registers a task. Returns the flag that is set when the task must stop.
     pub fn begin(&self, lease: &Lease) -> Arc<AtomicBool> {
-        let mut state = lock(&self.0);
+        let mut state = self.0.lock();
         let stop = Arc::new(AtomicBool::new(state.is_stopped));
         state.tasks.retain(|(_, stop)| stop.strong_count() > 0);
         state.tasks.push((lease.clone(), Arc::downgrade(&stop)));
@@ -405,12 +406,12 @@ impl RunningTasks {
     }
 
     pub fn is_stopped(&self) -> bool {
-        lock(&self.0).is_stopped
+        self.0.lock().is_stopped
     }
 
     /// Notes why a thread waits, or that it does not.
     fn set_waiting(&self, thread: ThreadId, reason: Option<&'static str>) {
-        let mut state = lock(&self.0);
+        let mut state = self.0.lock();
         match reason {
             Some(reason) => _ = state.waiting.insert(thread, reason),
             None => _ = state.waiting.remove(&thread),
@@ -418,32 +419,32 @@ impl RunningTasks {
     }
 
     pub fn waiting_reason(&self) -> Option<&'static str> {
-        lock(&self.0).waiting.values().min().copied()
+        self.0.lock().waiting.values().min().copied()
     }
 
     pub(crate) fn stop_all(&self) {
-        let mut state = lock(&self.0);
+        let mut state = self.0.lock();
         state.is_stopped = true;
         state.tasks.iter().for_each(|(_, stop)| set(stop));
     }
 
     /// Stops the task of a lease that another worker has taken.
     pub fn stop(&self, lost: &Lease) {
-        let state = lock(&self.0);
+        let state = self.0.lock();
         let lost = state.tasks.iter().filter(|(lease, _)| lease == lost);
         lost.for_each(|(_, stop)| set(stop));
     }
 
     /// Stops a task that was taken away from this process.
     pub fn stop_task(&self, task: LeasedTask) {
-        let state = lock(&self.0);
+        let state = self.0.lock();
         let taken = state.tasks.iter().filter(|(lease, _)| lease.task == task);
         taken.for_each(|(_, stop)| set(stop));
     }
 
     /// Returns the leases of the tasks that have not ended.
     pub fn leases(&self) -> Vec<Lease> {
-        let state = lock(&self.0);
+        let state = self.0.lock();
         let running = state.tasks.iter().filter(|(_, stop)| stop.strong_count() > 0);
         running.map(|(lease, _)| lease.clone()).collect()
     }

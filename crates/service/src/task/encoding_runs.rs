@@ -1,9 +1,9 @@
 //! How far this process has encoded the media of datasets with the users' own models.
 
-use std::{collections::HashMap, sync::Mutex, time::Instant};
+use std::{collections::HashMap, time::Instant};
 
+use parking_lot::Mutex;
 use tessera_model::{DatasetId, EncodingProgress};
-use tessera_store::lock;
 
 /// The time after which the speed of an encoding is known well enough.
 const MIN_SECONDS: f64 = 1.0;
@@ -23,13 +23,13 @@ impl EncodingRuns {
     /// Begins to count the encoding of `total` media. The encoding ends when the returned value is dropped.
     pub fn begin(&self, dataset: DatasetId, total: usize) -> EncodingRun<'_> {
         let counts = Counts { begun: Instant::now(), done: 0, total: total as u64 };
-        lock(&self.0).insert(dataset, counts);
+        self.0.lock().insert(dataset, counts);
         EncodingRun { runs: self, dataset }
     }
 
     /// Returns the progress of a dataset whose media are being encoded.
     pub fn progress(&self, dataset: DatasetId) -> Option<EncodingProgress> {
-        let Counts { begun, done, total } = *lock(&self.0).get(&dataset)?;
+        let Counts { begun, done, total } = *self.0.lock().get(&dataset)?;
         let seconds = begun.elapsed().as_secs_f64();
         #[expect(clippy::cast_precision_loss, reason = "a speed")]
         let per_second = (seconds >= MIN_SECONDS && done > 0).then(|| done as f64 / seconds);
@@ -45,7 +45,7 @@ pub struct EncodingRun<'a> {
 
 impl EncodingRun<'_> {
     pub fn set_done(&self, media: usize) {
-        if let Some(counts) = lock(&self.runs.0).get_mut(&self.dataset) {
+        if let Some(counts) = self.runs.0.lock().get_mut(&self.dataset) {
             counts.done = media as u64;
         }
     }
@@ -53,6 +53,6 @@ impl EncodingRun<'_> {
 
 impl Drop for EncodingRun<'_> {
     fn drop(&mut self) {
-        lock(&self.runs.0).remove(&self.dataset);
+        self.runs.0.lock().remove(&self.dataset);
     }
 }

@@ -1,10 +1,8 @@
 //! Wakes the threads that look for tasks, and knows when none of them has anything to do.
 
-use std::{
-    sync::{Condvar, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::time::Duration;
 
+use parking_lot::{Condvar, Mutex};
 use tokio::sync::watch;
 
 /// Counts the calls of `wake`. A thread is idle if it has looked for tasks since the latest call.
@@ -32,7 +30,7 @@ impl WakeSignal {
 
     /// Makes all threads look for tasks.
     pub fn wake(&self) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.calls += 1;
         self.report(&state);
         self.changed.notify_all();
@@ -40,13 +38,13 @@ impl WakeSignal {
 
     /// Ends all threads.
     pub fn stop(&self) {
-        self.lock().is_stopped = true;
+        self.state.lock().is_stopped = true;
         self.changed.notify_all();
     }
 
     /// Records that a thread begins to look. Returns the number of calls.
     pub fn begin(&self, thread: usize) -> u64 {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.answered[thread] = 0;
         self.report(&state);
         state.calls
@@ -55,18 +53,17 @@ impl WakeSignal {
     /// Records that a thread found nothing after `seen` calls, and waits for another call or the end of `pause`.
     /// Returns false if the thread must end.
     pub fn wait(&self, thread: usize, seen: u64, pause: Duration) -> bool {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.answered[thread] = seen;
         self.report(&state);
         let sleeping = |state: &mut WakeState| !state.is_stopped && state.calls == seen;
-        let waited = self.changed.wait_timeout_while(state, pause, sleeping);
-        state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        self.changed.wait_while_for(&mut state, sleeping, pause);
         !state.is_stopped
     }
 
     /// Records that a thread could not be started, so that nobody waits for it.
     pub fn ignore(&self, thread: usize) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.answered[thread] = u64::MAX;
         self.report(&state);
     }
@@ -79,9 +76,5 @@ impl WakeSignal {
     pub async fn wait_until_idle(&self) {
         // The wait cannot fail, because `self` owns the sender.
         let _ = self.is_idle.subscribe().wait_for(|is_idle| *is_idle).await;
-    }
-
-    fn lock(&self) -> MutexGuard<'_, WakeState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -12,15 +12,14 @@ use std::{
     fs::{self, File},
     io::{self, Read as _, Seek as _, Write as _},
     path::{Path, PathBuf},
-    sync::{
-        Mutex,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::atomic::{AtomicBool, Ordering},
     thread,
     time::Duration,
 };
 
-use crate::{StoreError, lock};
+use parking_lot::Mutex;
+
+use crate::StoreError;
 use tessera_files::{
     if_exists, open_locked, private_file, restrict, share_lock, try_lock, try_lock_shared,
 };
@@ -137,7 +136,7 @@ impl TaskLock {
     }
 
     pub fn is_held(&self) -> bool {
-        lock(&self.held).is_some()
+        self.held.lock().is_some()
     }
 
     /// Takes the lock unless another process has it, and then runs `prepare`. Returns whether this process has the
@@ -146,7 +145,7 @@ impl TaskLock {
         &self,
         prepare: impl FnOnce() -> Result<(), StoreError>,
     ) -> Result<bool, StoreError> {
-        let mut held = lock(&self.held);
+        let mut held = self.held.lock();
         if held.is_none() {
             let taken = open_locked(&self.path);
             let taken = taken.map_err(|cause| StoreError::Io(self.path.clone(), cause))?;

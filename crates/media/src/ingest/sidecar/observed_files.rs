@@ -5,8 +5,10 @@
 use std::{
     io::{self, Error, ErrorKind},
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
+
+use parking_lot::Mutex;
 
 use super::sidecar_reader::SidecarData;
 use crate::ingest::{
@@ -29,7 +31,7 @@ impl<'a> ObservedFiles<'a> {
 
     /// Adds the errors to the data that was read.
     pub fn note_errors(&self, data: &mut SidecarData) {
-        for (path, kind, reason) in lock(&self.errors).drain(..) {
+        for (path, kind, reason) in self.errors.lock().drain(..) {
             if is_unavailable(&kind.into()) {
                 data.failure.get_or_insert((kind, reason));
             } else {
@@ -40,16 +42,12 @@ impl<'a> ObservedFiles<'a> {
     }
 }
 
-fn lock(errors: &ReadErrors) -> std::sync::MutexGuard<'_, Vec<(PathBuf, ErrorKind, String)>> {
-    errors.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Notes an error, unless it says something about the file.
 fn note(errors: &ReadErrors, path: &Path, cause: &Error) {
     let is_absent = [ErrorKind::NotFound, ErrorKind::NotADirectory].contains(&cause.kind());
     let is_of_system = cause.raw_os_error().is_some() && !is_absent;
     if is_unavailable(cause) || is_refused(cause) || is_of_system {
-        lock(errors).push((path.to_owned(), cause.kind(), cause.to_string()));
+        errors.lock().push((path.to_owned(), cause.kind(), cause.to_string()));
     }
 }
 

@@ -1,13 +1,9 @@
 //! Computes ranges of the indexing tasks of all workers: extracts files, and computes the neighbor graph and the
 //! near-duplicates.
 
-use std::{
-    cell::RefCell,
-    fs::File,
-    sync::{Mutex, TryLockError},
-    thread,
-    time::Duration,
-};
+use std::{cell::RefCell, fs::File, thread, time::Duration};
+
+use parking_lot::Mutex;
 
 use super::shared_ranges::{candidates_name, graph_name, read_parts};
 use crate::{
@@ -70,11 +66,7 @@ impl RangeWorker {
     }
 
     fn run_next_similarity(&self, worker: &WorkerContext) -> bool {
-        let mut current = match self.0.try_lock() {
-            Ok(current) => current,
-            Err(TryLockError::Poisoned(current)) => current.into_inner(),
-            Err(TryLockError::WouldBlock) => return false,
-        };
+        let Some(mut current) = self.0.try_lock() else { return false };
         if current.lock.is_none() {
             current.lock = open_locked(&worker.store.computation_lock_file()).ok().flatten();
         }
