@@ -1,6 +1,6 @@
 //! An addition of media: its source, its options, and the local check that runs before anything is sent.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::{SafeText, vql::InvalidField};
 
@@ -51,6 +51,13 @@ const ARCHIVE_SUFFIXES: [&str; 3] = [".zip", ".tar", ".tar.gz"];
 /// also unpacks.
 pub const UNDOCUMENTED_ARCHIVE_SUFFIXES: [&str; 3] = [".tgz", ".tar.xz", ".tar.zst"];
 
+/// Whether the local service unpacks a file of this name.
+pub fn is_unpacked(archive: &Path) -> bool {
+    let name = archive.to_string_lossy().to_ascii_lowercase();
+    let mut suffixes = ARCHIVE_SUFFIXES.iter().chain(&UNDOCUMENTED_ARCHIVE_SUFFIXES);
+    suffixes.any(|end| name.ends_with(end))
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MediaAddition {
     pub source: MediaSource,
@@ -94,9 +101,7 @@ impl MediaAddition {
                 );
             }
             MediaSource::Archive(path) => {
-                let name = path.to_string_lossy().to_ascii_lowercase();
-                let mut suffixes = ARCHIVE_SUFFIXES.iter().chain(&UNDOCUMENTED_ARCHIVE_SUFFIXES);
-                if !suffixes.any(|end| name.ends_with(end)) {
+                if !is_unpacked(path) {
                     return invalid(
                         "archive",
                         "must be a .zip, .tar or .tar.gz file; the local service also unpacks .tar.xz and .tar.zst",

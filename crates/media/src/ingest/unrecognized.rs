@@ -5,7 +5,7 @@ use std::{
     path::Path,
 };
 
-use tessera_model::{FileKind, ShellCommand};
+use tessera_model::{FileKind, ShellCommand, ingest::is_unpacked};
 use tessera_picture::audio_format;
 
 use super::{ANNEX_POINTER, OriginalFiles, is_parquet, sidecar};
@@ -66,6 +66,9 @@ fn reason(path: &Path, head: &[u8]) -> String {
         return reason.to_owned();
     }
     if FileKind::from_name(&path.to_string_lossy()) == FileKind::Archive {
+        if !is_unpacked(path) {
+            return "compressed, but not as ZIP or TAR; unpack it in the folder".to_owned();
+        }
         // An archive in a folder, such as a shard of `WebDataset`.
         let add = ShellCommand::new("tessera media add").option("--archive", path);
         return format!("an archive; unpack it in the folder, or add it with: {add}");
@@ -121,6 +124,7 @@ mod tests {
             ("a.jpg", b"/annex/objects/SHA256E-s1--0.jpg\n", "run: git annex get"),
             ("a.jpg", b"../../.git/annex/objects/G2/S.jpg", "run: git annex get"),
             ("a.tar", b"", "tessera media add --archive a.tar"),
+            ("a.7z", b"", "not as ZIP or TAR; unpack it in the folder"),
             ("a b.tar", b"", "tessera media add --archive 'a b.tar'"),
             ("a.parquet", b"PAR1", "not a Parquet file with images"),
             ("a.txt", b"text", "without a picture of its name"),

@@ -23,7 +23,7 @@ use tessera_media::ingest::{
     FolderScan, KnownFile, OriginalFiles, ScannedFile,
     archive_readers::{ArchiveKind, UnpackError, UnpackLimits},
     diff, is_unavailable,
-    sidecar::{self, SidecarData, place_boxes, push_name},
+    sidecar::{self, SidecarData, leave_out_boxes_of_videos, place_boxes, push_name},
 };
 use tessera_model::{DatasetId, EntityType, LabeledRegion};
 use tessera_search::index::{self, Features};
@@ -180,6 +180,8 @@ fn apply_sidecars(
     let images = pictures.iter().filter(|picture| !picture.is_frame);
     let sizes = images.map(|image| (&*image.path, (image.width, image.height)));
     place_boxes(folder, &mut reading, sizes);
+    let frames = pictures.iter().filter(|picture| picture.is_frame);
+    leave_out_boxes_of_videos(&mut reading, frames.map(|frame| &*frame.path));
     require_complete(&reading)?;
     let reading = &reading;
     context.write(|tx| {

@@ -314,7 +314,13 @@ impl<'a> FileIndex<'a> {
         }
         let stated = stated.map(|it| self.resolve_fit(it.name, it.folder, sidecar));
         if !beside.is_empty() {
-            let only = stated.and_then(Result::ok).filter(|(file, _)| beside.contains(file));
+            // A mask beside the sidecar is called like the picture, which is elsewhere and has another extension.
+            let is_picture = |file: &Path| {
+                beside.iter().all(|it| it.file_stem() == file.file_stem())
+                    && beside.iter().all(|it| it.extension() != file.extension())
+            };
+            let only = stated.and_then(Result::ok);
+            let only = only.filter(|(file, _)| beside.contains(file) || is_picture(file));
             return Ok((only.map_or(beside, |(file, _)| vec![file]), (EXACT, 0)));
         }
         let named = sidecar.with_extension("");

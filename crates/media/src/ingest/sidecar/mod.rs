@@ -42,7 +42,7 @@ pub use description::{LabeledBox, MediaDescription, push_name};
 pub use file_index::FileIndex;
 pub use sidecar_names::unused_sidecar_text;
 pub use sidecar_reader::SidecarData;
-pub use stated_size::{StatedSize, place_boxes};
+pub use stated_size::{StatedSize, leave_out_boxes_of_videos, place_boxes};
 
 pub(crate) use annotation_files::may_describe_sample;
 pub(crate) use csv_table::csv_names;

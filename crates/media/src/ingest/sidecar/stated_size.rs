@@ -5,6 +5,7 @@
 use std::{
     collections::{BTreeMap, HashSet},
     io::Read as _,
+    mem,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -54,7 +55,7 @@ pub fn place_boxes<'a>(
     sizes: impl Iterator<Item = (&'a Path, (u32, u32))>,
 ) {
     let folder = &ObservedFiles::new(folder);
-    let mut problems = BTreeMap::<Arc<Path>, (String, usize)>::new();
+    let mut problems = BoxProblems::default();
     let sizes: Vec<_> = sizes.collect();
     let stored = drawn_in_stored_pictures(folder, data, &sizes);
     let fractions = drawn_in_fractions(data, &sizes);
@@ -66,25 +67,57 @@ pub fn place_boxes<'a>(
         let in_fractions = leave_out_fractions(description, fractions.contains(drawn));
         let outside = fit_to_picture(description, size, stored.contains(drawn), orientation);
         let why: Vec<String> = in_fractions.into_iter().chain(outside).collect();
-        if !why.is_empty() {
-            // Sidecars of single pictures get the same text, so that a report can list them together.
-            let is_own = sidecar.file_stem() == path.file_stem();
-            let name =
-                if is_own { String::new() } else { format!("{}: ", printable_path(path).as_str()) };
-            let first = || (format!("{name}{}", why.join("; ")), 0);
-            let problem = problems.entry(Arc::clone(sidecar));
-            problem.and_modify(|(_, more)| *more += 1).or_insert_with(first);
+        problems.add(sidecar, path, &why);
+    }
+    problems.report("picture", data);
+    folder.note_errors(data);
+}
+
+/// Omits the boxes of videos, because they belong to no frame. A sidecar with such boxes gets a problem.
+pub fn leave_out_boxes_of_videos<'a>(
+    data: &mut SidecarData,
+    videos: impl Iterator<Item = &'a Path>,
+) {
+    let mut problems = BoxProblems::default();
+    for path in videos {
+        let Some(description) = data.descriptions.get_mut(path) else { continue };
+        let Some(sidecar) = data.box_sidecars.get(path) else { continue };
+        if !mem::take(&mut description.objects).is_empty() {
+            problems.add(sidecar, path, &["boxes of a video are not read".to_owned()]);
         }
     }
-    for (sidecar, (first, more)) in problems {
-        let more = match more {
-            0 => String::new(),
-            1 => "; 1 more picture".to_owned(),
-            more => format!("; {more} more pictures"),
-        };
-        data.add_problem(&sidecar, format!("{first}{more}"));
+    problems.report("video", data);
+}
+
+/// The first problem with the boxes of each sidecar, and the number of further media with one.
+#[derive(Default)]
+struct BoxProblems(BTreeMap<Arc<Path>, (String, usize)>);
+
+impl BoxProblems {
+    fn add(&mut self, sidecar: &Arc<Path>, picture: &Path, why: &[String]) {
+        if why.is_empty() {
+            return;
+        }
+        // Sidecars of single pictures get the same text, so that a report can list them together.
+        let is_own = sidecar.file_stem() == picture.file_stem();
+        let name =
+            if is_own { String::new() } else { format!("{}: ", printable_path(picture).as_str()) };
+        let first = || (format!("{name}{}", why.join("; ")), 0);
+        let problem = self.0.entry(Arc::clone(sidecar));
+        problem.and_modify(|(_, more)| *more += 1).or_insert_with(first);
     }
-    folder.note_errors(data);
+
+    /// Reports the problems of media that are called `noun`.
+    fn report(self, noun: &str, data: &mut SidecarData) {
+        for (sidecar, (first, more)) in self.0 {
+            let more = match more {
+                0 => String::new(),
+                1 => format!("; 1 more {noun}"),
+                more => format!("; {more} more {noun}s"),
+            };
+            data.add_problem(&sidecar, format!("{first}{more}"));
+        }
+    }
 }
 
 /// Returns the sidecar of a picture, or its folder if each picture has a sidecar of its own. A tool draws all boxes of
@@ -172,11 +205,14 @@ fn leave_out_masks(description: &mut MediaDescription, size: [u32; 2]) -> Option
     ))
 }
 
+/// What fractions exceed 0 and 1 by, because programs round them.
+const ROUNDING: f64 = 0.05;
+
 /// Whether there are boxes in pixels, and all of them are within the first pixel.
 fn is_within_first_pixel(objects: &[LabeledBox]) -> bool {
     let is_inside = |object: &LabeledBox| match object.bounding_box {
         BoundingBox::Pixels { x, y, width, height } => {
-            [x, y, width, height].iter().all(|side| (0.0..=1.0).contains(side))
+            [x, y, width, height].iter().all(|side| (-ROUNDING..=1.0 + ROUNDING).contains(side))
         }
         BoundingBox::Normalized(_) => false,
     };

@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use serde_json::json;
 use tessera_media::ingest::{
     SandboxedDir,
-    sidecar::{SidecarData, place_boxes},
+    sidecar::{SidecarData, leave_out_boxes_of_videos, place_boxes},
 };
 
 use tessera_model::Mask;
@@ -286,6 +286,7 @@ fn boxes_in_fractions_instead_of_pixels_are_reported() {
         (row("a.jpg,a,0.1,0.1,0.4,0.5\n"), 0),
         (row("a.jpg,a,0.1,0.1,0.4,0.5\na.jpg,b,10,10,20,20\n"), 2),
         (row("a.jpg,a,0,0,1,1\n"), 1),
+        (row("a.jpg,a,-0.001,0.2,0.5,1.002\n"), 0),
     ] {
         let folder = TestFolder::with_media(&["a.jpg"]);
         folder.write("x.csv", &text);
@@ -295,6 +296,21 @@ fn boxes_in_fractions_instead_of_pixels_are_reported() {
         assert_eq!(reported, (boxes_left == 0).then_some(why), "{text}");
         assert_eq!(boxes(&data, (320, 240)).len(), boxes_left, "{text}");
     }
+}
+
+#[test]
+fn boxes_of_videos_are_reported() {
+    let folder = TestFolder::with_media(&["a.mp4", "b.mp4", "c.jpg"]);
+    let rows = "a.mp4,a,1,1,9,9\nb.mp4,b,1,1,9,9\nc.jpg,c,10,20,30,40\n";
+    folder.write("x.csv", format!("file_name,label,xmin,ymin,xmax,ymax\n{rows}"));
+    let mut data = folder.read_sidecars();
+    // Each video has several frames.
+    let videos = ["a.mp4", "a.mp4", "b.mp4", "b.mp4"].map(Path::new);
+    leave_out_boxes_of_videos(&mut data, videos.into_iter());
+    let left = |name| data.descriptions[Path::new(name)].objects.len();
+    assert_eq!(["a.mp4", "b.mp4", "c.jpg"].map(left), [0, 0, 1]);
+    let why = "a.mp4: boxes of a video are not read; 1 more video";
+    assert_eq!(data.problems[Path::new("x.csv")], why);
 }
 
 #[test]

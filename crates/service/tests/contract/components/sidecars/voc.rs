@@ -35,9 +35,13 @@ fn voc_files_are_next_to_the_image_or_in_a_parallel_folder() {
 
 #[test]
 fn a_stated_extension_distinguishes_a_picture_from_its_mask() {
-    for mask in ["annotations/trimaps/a.png", "annotations/masks/a.png"] {
+    for (mask, sidecar) in [
+        ("annotations/trimaps/a.png", "annotations/xmls/a.xml"),
+        ("annotations/masks/a.png", "annotations/xmls/a.xml"),
+        ("annotations/a.png", "annotations/a.xml"),
+    ] {
         let folder = TestFolder::with_media(&["images/a.jpg", mask]);
-        folder.write("annotations/xmls/a.xml", GOOD.replace("other.jpg", "a.jpg"));
+        folder.write(sidecar, GOOD.replace("other.jpg", "a.jpg"));
         let described = describe("images/a.jpg", "", "", "", "dog cat & kitten");
         assert!(folder.descriptions().contains(&described), "{mask}");
         assert!(folder.read_sidecars().problems.is_empty(), "{mask}");
