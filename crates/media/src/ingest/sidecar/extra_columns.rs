@@ -227,7 +227,7 @@ pub(crate) const CAPTION_ALIASES: [&str; 7] =
     ["captions", "description", "prompt", "alt_text", "sentence", "sentences", "comment"];
 
 /// Other names of the column `label` in tables of other programs, in the order in which they are tried.
-const LABEL_ALIASES: [&str; 4] = ["class", "class_name", "category", "label_name"];
+const LABEL_ALIASES: [&str; 5] = ["class", "class_name", "category", "label_name", "choice"];
 
 /// Returns the name in the spelling of this program: lower case, and an underscore instead of a space.
 fn normalized(name: &str) -> String {

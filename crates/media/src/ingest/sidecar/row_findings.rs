@@ -58,6 +58,11 @@ impl RowFindings {
             (sidecar, format!("{objects} not kept, because a picture has at most 4,096"))
         });
         let unused = self.unused.into_iter().map(|((sidecar, used), count)| {
+            if *sidecar == *used {
+                let rows = count_with_noun(count, "row states", "rows state");
+                let why = "another size or unit than the first row of a picture, so the boxes are not used";
+                return (sidecar, format!("{rows} {why}"));
+            }
             let pictures = count_with_noun(count, "picture", "pictures");
             let used = printable_path(&used);
             (sidecar, format!("what it says about {pictures} differs from {used}, and is not used"))

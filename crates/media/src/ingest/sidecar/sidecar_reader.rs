@@ -216,8 +216,17 @@ impl<'a> SidecarReader<'a> {
         {
             self.findings.add_predicted(sidecar, Arc::clone(other));
         }
+        let is_of_same_table = extends_objects && is_of_sidecar(objects);
+        if is_of_same_table {
+            // The size of a picture may be only in one of its rows.
+            known.stated_size = known.stated_size.or(description.stated_size);
+            description.stated_size = description.stated_size.or(known.stated_size);
+        }
         let known_limits: Vec<_> = known.reached_limits().collect();
         let (unused, further) = known.merge(description, extends);
+        if is_of_same_table && unused[2] {
+            self.findings.add_unused(sidecar, sidecar.into());
+        }
         limits.extend(known.reached_limits().filter(|limit| !known_limits.contains(limit)));
         self.findings.add_limits(sidecar, limits);
         self.findings.add_further_objects(sidecar, further);

@@ -299,6 +299,29 @@ fn boxes_in_fractions_instead_of_pixels_are_reported() {
 }
 
 #[test]
+fn the_size_of_a_picture_may_be_in_one_of_its_rows() {
+    let header = "file_name,width,height,label,xmin,ymin,xmax,ymax";
+    let rows = |sizes: [&str; 2]| {
+        format!("{header}\na.jpg,{},a,20,40,220,200\na.jpg,{},b,2,4,22,20\n", sizes[0], sizes[1])
+    };
+    for (sizes, boxes_left, is_reported) in [
+        (["640,480", ","], 2, false),
+        ([",", "640,480"], 2, false),
+        (["640,480", "640,480"], 2, false),
+        (["640,480", "1280,960"], 1, true),
+    ] {
+        let folder = TestFolder::with_media(&["a.jpg"]);
+        folder.write("x.csv", rows(sizes));
+        let data = place(&folder, (320, 240));
+        assert_eq!(boxes(&data, (320, 240)).len(), boxes_left, "{sizes:?}");
+        assert_eq!(boxes(&data, (320, 240))[0], [10, 20, 100, 80], "{sizes:?}");
+        let why = "1 row states another size or unit than the first row of a picture, so the boxes are not used";
+        let problem = data.problems.get(Path::new("x.csv")).map(String::as_str);
+        assert_eq!(problem, is_reported.then_some(why), "{sizes:?}");
+    }
+}
+
+#[test]
 fn boxes_of_videos_are_reported() {
     let folder = TestFolder::with_media(&["a.mp4", "b.mp4", "c.jpg"]);
     let rows = "a.mp4,a,1,1,9,9\nb.mp4,b,1,1,9,9\nc.jpg,c,10,20,30,40\n";
