@@ -2,8 +2,10 @@
 
 use tessera_model::{Region, region::Vec2};
 
-/// Boxes in pixels that differ by less are the same.
-const MAX_ROUNDING: f64 = 0.01;
+/// Boxes in pixels that differ by less are the same, if they are in the same file.
+pub(super) const MAX_ROUNDING: f64 = 0.01;
+/// Boxes in pixels that differ by less are the same, if they are in different files, of which one may be rounded.
+pub(super) const MAX_ROUNDING_OF_FILES: f64 = 1.0;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BoundingBox {
@@ -32,15 +34,15 @@ impl BoundingBox {
         Self::pixels(sides_around(points)?)
     }
 
-    /// Whether two boxes in the same unit are the same, apart from rounding.
-    pub(super) fn is_almost(self, other: Self) -> bool {
+    /// Whether two boxes in the same unit are the same, apart from rounding by less than this number of pixels.
+    pub(super) fn is_almost(self, other: Self, rounding: f64) -> bool {
         match (self, other) {
             (
                 Self::Pixels { x, y, width, height },
                 Self::Pixels { x: left, y: top, width: across, height: down },
             ) => [x - left, y - top, width - across, height - down]
                 .iter()
-                .all(|difference| difference.abs() < MAX_ROUNDING),
+                .all(|difference| difference.abs() < rounding),
             (one, other) => one == other,
         }
     }

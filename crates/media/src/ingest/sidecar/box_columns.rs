@@ -23,6 +23,14 @@ const FIRST_CORNERS: [[&str; 2]; 6] =
 const CENTERS: [[&str; 2]; 3] = [["xcenter", "ycenter"], ["centerx", "centery"], ["cx", "cy"]];
 const LENGTHS: [[&str; 2]; 2] = [["width", "height"], ["w", "h"]];
 
+/// The columns with the size of the picture in which a box was drawn.
+const PICTURE_SIZES: [[&str; 2]; 4] = [
+    ["width", "height"],
+    ["image_width", "image_height"],
+    ["img_width", "img_height"],
+    ["original_width", "original_height"],
+];
+
 /// How a box is stated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum BoxForm {
@@ -106,9 +114,11 @@ impl<'n> BoxColumns<'n> {
         number: impl Fn(&str) -> Option<f64>,
         list: impl Fn(&str) -> Option<[f64; 4]>,
     ) -> Result<(), &'static str> {
-        if !self.names.contains(&"width") {
-            description.stated_size = StatedSize::new(number("width"), number("height"));
-        }
+        // The width and the height of a row may be those of the box.
+        let sizes = PICTURE_SIZES.iter().filter(|[width, _]| !self.names.contains(width));
+        description.stated_size = sizes
+            .filter_map(|[width, height]| StatedSize::new(number(width), number(height)))
+            .next();
         let label = label.and_then(normalized_name).ok_or("its box has no label")?;
         let corners = match self.list() {
             Some(name) => {

@@ -84,9 +84,15 @@ impl MediaDescription {
     }
 
     /// Adds a description of lower precedence like [`MediaDescription::merge_missing`]. If both descriptions have a
-    /// part, the part is extended if `extends` says so. Otherwise, it stays as it is. Returns which parts of the lower
-    /// description differ but are not used, and the number of objects above the limit.
-    pub(super) fn merge(&mut self, lower: Self, extends: [bool; 3]) -> ([bool; 3], usize) {
+    /// part, the part is extended if `extends` says so. Otherwise, it stays as it is. Boxes that differ by less than
+    /// `rounding` pixels are the same. Returns which parts of the lower description differ but are not used, and the
+    /// number of objects above the limit.
+    pub(super) fn merge(
+        &mut self,
+        lower: Self,
+        extends: [bool; 3],
+        rounding: f64,
+    ) -> ([bool; 3], usize) {
         let [extends_caption, extends_labels, extends_objects] = extends;
         let ([mut caption, mut labels, mut objects], mut further) = ([false; 3], 0);
         if let (Some(known), Some(text)) = (&self.caption, &lower.caption)
@@ -105,7 +111,7 @@ impl MediaDescription {
         }
         if !self.objects.is_empty() {
             if extends_objects && self.has_unit_of(&lower) {
-                further = self.extend_objects(&lower.objects);
+                further = self.extend_objects(&lower.objects, rounding);
             } else {
                 let is_known = |object: &LabeledBox| {
                     self.objects.iter().any(|known| known.label == object.label)
@@ -131,11 +137,12 @@ impl MediaDescription {
 
     /// Adds objects. An object with the same label and box adds only what is not yet known of it, such as keypoints.
     /// Returns the number of objects above the limit.
-    fn extend_objects(&mut self, others: &[LabeledBox]) -> usize {
+    fn extend_objects(&mut self, others: &[LabeledBox], rounding: f64) -> usize {
         let mut further = 0;
         for other in others {
             let is_same = |known: &&mut LabeledBox| {
-                known.bounding_box.is_almost(other.bounding_box) && known.label == other.label
+                known.bounding_box.is_almost(other.bounding_box, rounding)
+                    && known.label == other.label
             };
             if let Some(known) = self.objects.iter_mut().find(is_same) {
                 known.annotation.add_missing(&other.annotation);

@@ -177,6 +177,10 @@ fn push(
     value: ColumnValue,
     refused: &mut RefusedColumns,
 ) {
+    // The first column of tables of the library `pandas` numbers the rows, and has no name.
+    if name.is_empty() {
+        return;
+    }
     let Ok(column) = ColumnName::new(name) else { return refused.add(name, Refusal::LongName) };
     if is_exported(column.as_str()) {
         return refused.add(name, Refusal::Exported);

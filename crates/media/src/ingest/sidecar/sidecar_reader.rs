@@ -13,6 +13,7 @@ use std::{
 use tessera_parquet::Source;
 
 use super::{
+    bounding_box::{MAX_ROUNDING, MAX_ROUNDING_OF_FILES},
     description::MediaDescription,
     diagnostics::SidecarDiagnostics,
     extra_columns::{MAX_EXTRA_COLUMNS, Refusal, RefusedColumns},
@@ -223,7 +224,8 @@ impl<'a> SidecarReader<'a> {
             description.stated_size = description.stated_size.or(known.stated_size);
         }
         let known_limits: Vec<_> = known.reached_limits().collect();
-        let (unused, further) = known.merge(description, extends);
+        let rounding = if is_of_same_table { MAX_ROUNDING } else { MAX_ROUNDING_OF_FILES };
+        let (unused, further) = known.merge(description, extends, rounding);
         if is_of_same_table && unused[2] {
             self.findings.add_unused(sidecar, sidecar.into());
         }

@@ -49,7 +49,13 @@ fn add_object(
     }?;
     let end = outline.as_ref().map(drop).map_err(|why| *why);
     let annotation = Annotation::outline(outline.unwrap_or_default());
-    description.push_annotated(label, extent, annotation).and(end)
+    let pushed = description.push_annotated(label.clone(), extent, annotation).and(end);
+    // Some tools write all boxes of a class as one object.
+    let further = object.children().filter(|node| node.has_tag_name("bndbox")).skip(1);
+    let pushed_further = further.map(|bndbox| {
+        description.push_annotated(label.clone(), bndbox_extent(bndbox)?, Annotation::default())
+    });
+    pushed_further.fold(pushed, Result::and)
 }
 
 fn bndbox_extent(bndbox: Node<'_, '_>) -> Result<BoundingBox, &'static str> {

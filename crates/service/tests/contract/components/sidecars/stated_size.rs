@@ -322,6 +322,19 @@ fn the_size_of_a_picture_may_be_in_one_of_its_rows() {
 }
 
 #[test]
+fn the_size_of_a_picture_has_several_names_in_tables() {
+    for names in
+        ["image_width,image_height", "img_width,img_height", "original_width,original_height"]
+    {
+        let folder = TestFolder::with_media(&["a.jpg"]);
+        let header = format!("label_name,bbox_x,bbox_y,bbox_width,bbox_height,image_name,{names}");
+        folder.write("x.csv", format!("{header}\na,20,40,200,160,a.jpg,640,480\n"));
+        let data = place(&folder, (320, 240));
+        assert_eq!(boxes(&data, (320, 240)), [[10, 20, 100, 80]], "{names}");
+    }
+}
+
+#[test]
 fn boxes_of_videos_are_reported() {
     let folder = TestFolder::with_media(&["a.mp4", "b.mp4", "c.jpg"]);
     let rows = "a.mp4,a,1,1,9,9\nb.mp4,b,1,1,9,9\nc.jpg,c,10,20,30,40\n";

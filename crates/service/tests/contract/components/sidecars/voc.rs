@@ -49,6 +49,39 @@ fn a_stated_extension_distinguishes_a_picture_from_its_mask() {
 }
 
 #[test]
+fn an_object_may_have_several_boxes() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    let bndbox = |left: u32| {
+        let right = left + 10;
+        format!(
+            "<bndbox><xmin>{left}</xmin><ymin>2</ymin><xmax>{right}</xmax><ymax>22</ymax></bndbox>"
+        )
+    };
+    let object = format!("<object><name>dog</name>{}{}</object>", bndbox(1), bndbox(30));
+    folder.write("1.xml", format!("<annotation>{object}</annotation>"));
+    assert_eq!(
+        folder.boxes("1.jpg"),
+        [pixels(1.0, 2.0, 10.0, 20.0), pixels(30.0, 2.0, 10.0, 20.0)]
+    );
+}
+
+#[test]
+fn a_rounded_box_of_another_file_is_the_same_object() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    let annotation = |left: &str| {
+        format!(
+            "<annotation><filename>1.jpg</filename><object><name>dog</name><bndbox><xmin>{left}</xmin>\
+             <ymin>2</ymin><xmax>60</xmax><ymax>22</ymax></bndbox></object></annotation>"
+        )
+    };
+    for (other, objects) in [("10", 1), ("20", 2)] {
+        folder.write("Annotations/1.xml", annotation("10.4"));
+        folder.write("Annotations_old/1.xml", annotation(other));
+        assert_eq!(folder.boxes("1.jpg").len(), objects, "{other}");
+    }
+}
+
+#[test]
 fn comments_do_not_cut_texts() {
     let folder = TestFolder::with_media(&["1.jpg"]);
     let object = "<object><name><!--a-->do<!--b-->g<?c d?></name><bndbox><xmin><?a?>1</xmin>\
