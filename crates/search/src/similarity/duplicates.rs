@@ -178,7 +178,9 @@ impl Verification {
         let [fewest, most] = [counts[0].min(counts[1]), counts[0].max(counts[1])];
         let is_same = distance <= SAME_DISTANCE && self.row_corners == self.other_corners;
         if is_same {
-            return Some(1.0 - distance);
+            // Without corners, a picture cannot be distinguished from its mirror image.
+            let limit = if fewest == 0 { MAX_EDITED_SIMILARITY } else { 1.0 };
+            return Some(limit.min(1.0 - distance));
         }
         let mut comparison = self.compare(is_lower);
         if comparison == Comparison::Unproven && distance <= MAX_MIRRORED_DISTANCE {

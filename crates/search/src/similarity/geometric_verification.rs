@@ -30,6 +30,14 @@ const MAX_COLOR_SHIFT: f32 = 0.1;
 const MAX_COLOR_DIFFERENCE: f32 = 0.15;
 /// The largest share of corners with other colors.
 const MAX_DIFFERING_SHARE: f32 = 0.07;
+/// The smallest distance from gray of a color whose hue is compared.
+const MIN_CLEAR_COLOR: f32 = 0.2;
+/// The cosine of the largest angle between two hues that are the same.
+const MIN_HUE_COSINE: f32 = 0.7;
+/// The largest share of corners with another hue, among those with clear colors.
+const MAX_OTHER_HUES: f32 = 0.25;
+/// The number of corners with clear colors from which on their hues decide.
+const MIN_CLEAR_CORNERS: usize = 4;
 /// Maximum number of corner pairs that are considered, most similar first.
 const MAX_CORRESPONDENCES: usize = 40;
 
@@ -174,11 +182,27 @@ fn colors_agree(fitting: &[Correspondence]) -> bool {
         fitting.iter().map(|it| it.colors[side].opponents()).collect()
     };
     let (left, right) = (colors(0), colors(1));
-    explains(&left, &right) || explains(&right, &left)
+    hues_agree(&left, &right) && (explains(&left, &right) || explains(&right, &left))
+}
+
+fn dot(a: &[f32; 2], b: &[f32; 2]) -> f32 {
+    a[0] * b[0] + a[1] * b[1]
+}
+
+/// Returns whether colors that are clear in both pictures have the same hue. If nearly all corners of a picture have
+/// the same color, as in a sign, any other color could be a shift of it.
+fn hues_agree(left: &[[f32; 2]], right: &[[f32; 2]]) -> bool {
+    let cosine = |(one, other): (&[f32; 2], &[f32; 2])| {
+        let lengths = [one, other].map(|color| dot(color, color).sqrt());
+        let is_clear = lengths.iter().all(|length| *length >= MIN_CLEAR_COLOR);
+        is_clear.then(|| dot(one, other) / (lengths[0] * lengths[1]))
+    };
+    let cosines: Vec<f32> = left.iter().zip(right).filter_map(cosine).collect();
+    let others = cosines.iter().filter(|cosine| **cosine < MIN_HUE_COSINE).count();
+    cosines.len() < MIN_CLEAR_CORNERS || others as f32 <= MAX_OTHER_HUES * cosines.len() as f32
 }
 
 fn explains(known: &[[f32; 2]], others: &[[f32; 2]]) -> bool {
-    let dot = |a: &[f32; 2], b: &[f32; 2]| a[0] * b[0] + a[1] * b[1];
     let pairs = || known.iter().zip(others);
     let squares: f32 = known.iter().map(|color| dot(color, color)).sum();
     let products: f32 = pairs().map(|(one, other)| dot(one, other)).sum();

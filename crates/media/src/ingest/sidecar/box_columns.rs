@@ -24,10 +24,12 @@ const CENTERS: [[&str; 2]; 3] = [["xcenter", "ycenter"], ["centerx", "centery"],
 const LENGTHS: [[&str; 2]; 2] = [["width", "height"], ["w", "h"]];
 
 /// The columns with the size of the picture in which a box was drawn.
-const PICTURE_SIZES: [[&str; 2]; 4] = [
+const PICTURE_SIZES: [[&str; 2]; 6] = [
     ["width", "height"],
     ["image_width", "image_height"],
+    ["image_w", "image_h"],
     ["img_width", "img_height"],
+    ["img_w", "img_h"],
     ["original_width", "original_height"],
 ];
 
