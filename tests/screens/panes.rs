@@ -260,6 +260,10 @@ fn a_long_notification_leaves_the_hints() {
     let shown = drawn(&desk, ThemeName::Plain);
     assert!(row(&shown, 21).contains("word") && row(&shown, 22).contains("word"), "{shown:?}");
     assert_eq!(row(&shown, 23), hints);
+    // A dialog does not hide the beginning of the text.
+    desk.press(":");
+    let shown = drawn(&desk, ThemeName::Plain);
+    assert!(row(&shown, 21).contains("word") && row(&shown, 22).contains("word"), "{shown:?}");
 }
 
 #[test]

@@ -92,8 +92,9 @@ pub fn draw_with_texts(
         draw_panes(&mut ctx);
     }
     // Without a line of their own, hints that must be shown take the line of the notification.
+    let is_notified = line != line_of_hints || !hints::needs_hints(app);
     hints::hints(&mut ctx, line_of_hints);
-    if line != line_of_hints || !hints::needs_hints(app) {
+    if is_notified && above.is_none() {
         hints::notification(&mut ctx, notification);
     }
     if let (Some(dialog), Some(area)) = (app.overlay(), overlay) {
@@ -103,6 +104,10 @@ pub fn draw_with_texts(
         ctx.layer.allow_on_overlays();
         Clear.render(area, ctx.buf);
         dialog.draw(&mut ctx, area);
+    }
+    // Several lines cover the end of a dialog, because the text would have no beginning otherwise.
+    if is_notified && above.is_some() {
+        hints::notification(&mut ctx, notification);
     }
 }
 

@@ -114,7 +114,13 @@ pub(crate) fn read_xml(reader: &mut SidecarReader<'_>) {
         match parse_xml(&text, XML_LIMITS) {
             Err(why) => reader.report_problem(sidecar, why),
             Ok(document) => match document.root_element().tag_name().name() {
-                "annotations" => cvat::read(reader, sidecar, document.root_element()),
+                "annotations" => {
+                    let root = document.root_element();
+                    cvat::read(reader, sidecar, root);
+                    // Programs that write VOC also put the documents of several pictures into one.
+                    let each = root.children().filter(|node| node.has_tag_name("annotation"));
+                    pictures.extend(each.map(|node| (sidecar, voc::parse(node))));
+                }
                 "annotation" => pictures.push((sidecar, voc::parse(document.root_element()))),
                 _ => {}
             },

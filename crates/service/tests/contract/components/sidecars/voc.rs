@@ -49,6 +49,21 @@ fn a_stated_extension_distinguishes_a_picture_from_its_mask() {
 }
 
 #[test]
+fn a_document_may_contain_those_of_several_pictures() {
+    let folder = TestFolder::with_media(&["images/1.jpg", "images/2.jpg"]);
+    let object = |name: &str| {
+        format!(
+            "<annotation><filename>{name}.jpg</filename><object><name>dog {name}</name><bndbox>\
+             <xmin>1</xmin><ymin>2</ymin><xmax>9</xmax><ymax>9</ymax></bndbox></object></annotation>"
+        )
+    };
+    folder.write("all.xml", format!("<annotations>{}{}</annotations>", object("1"), object("2")));
+    let expected = ["1", "2"]
+        .map(|name| describe(&format!("images/{name}.jpg"), "", "", "", &format!("dog {name}")));
+    assert_eq!(folder.descriptions(), expected);
+}
+
+#[test]
 fn an_object_may_have_several_boxes() {
     let folder = TestFolder::with_media(&["1.jpg"]);
     let bndbox = |left: u32| {
