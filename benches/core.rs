@@ -174,8 +174,7 @@ fn answer(ticket: &Ticket, clusters: u128, previews: u128) -> Payload {
             message: None,
         }),
         Lane::LoadState(_) => Payload::StateLoaded(None),
-        Lane::SaveState(_) => Payload::Done,
-        Lane::CheckTarget => Payload::Done,
+        Lane::SaveState(_) | Lane::CheckTarget => Payload::Done,
         Lane::Enrichment(_) => {
             Payload::Enrichment(tessera_wire::enrichment::read_enrichment(&serde_json::Value::Null))
         }

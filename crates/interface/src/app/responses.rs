@@ -285,7 +285,7 @@ impl App {
                 LoginForm::imported(self, login);
             }
             (lane @ (Lane::LoginPlaces | Lane::LoginCheck | Lane::LoginImport), Err(failure)) => {
-                LoginForm::failed(self, &lane, &failure)
+                LoginForm::failed(self, &lane, &failure);
             }
             (_, Err(failure)) => self.outbox.notify_failure(&failure),
             (lane, Ok(_)) => {

@@ -185,7 +185,7 @@ fn colors_agree(fitting: &[Correspondence]) -> bool {
     hues_agree(&left, &right) && (explains(&left, &right) || explains(&right, &left))
 }
 
-fn dot(a: &[f32; 2], b: &[f32; 2]) -> f32 {
+fn dot(a: [f32; 2], b: [f32; 2]) -> f32 {
     a[0] * b[0] + a[1] * b[1]
 }
 
@@ -193,9 +193,9 @@ fn dot(a: &[f32; 2], b: &[f32; 2]) -> f32 {
 /// the same color, as in a sign, any other color could be a shift of it.
 fn hues_agree(left: &[[f32; 2]], right: &[[f32; 2]]) -> bool {
     let cosine = |(one, other): (&[f32; 2], &[f32; 2])| {
-        let lengths = [one, other].map(|color| dot(color, color).sqrt());
+        let lengths = [one, other].map(|color| dot(*color, *color).sqrt());
         let is_clear = lengths.iter().all(|length| *length >= MIN_CLEAR_COLOR);
-        is_clear.then(|| dot(one, other) / (lengths[0] * lengths[1]))
+        is_clear.then(|| dot(*one, *other) / (lengths[0] * lengths[1]))
     };
     let cosines: Vec<f32> = left.iter().zip(right).filter_map(cosine).collect();
     let others = cosines.iter().filter(|cosine| **cosine < MIN_HUE_COSINE).count();
@@ -204,8 +204,8 @@ fn hues_agree(left: &[[f32; 2]], right: &[[f32; 2]]) -> bool {
 
 fn explains(known: &[[f32; 2]], others: &[[f32; 2]]) -> bool {
     let pairs = || known.iter().zip(others);
-    let squares: f32 = known.iter().map(|color| dot(color, color)).sum();
-    let products: f32 = pairs().map(|(one, other)| dot(one, other)).sum();
+    let squares: f32 = known.iter().map(|color| dot(*color, *color)).sum();
+    let products: f32 = pairs().map(|(one, other)| dot(*one, *other)).sum();
     let factor = if squares > 0.0 { (products / squares).clamp(0.0, MAX_SATURATION) } else { 0.0 };
     let count = known.len() as f32;
     let shift = [0, 1].map(|channel| {
@@ -214,7 +214,7 @@ fn explains(known: &[[f32; 2]], others: &[[f32; 2]]) -> bool {
     });
     let differs = |(one, other): &(&[f32; 2], &[f32; 2])| {
         let rest = [0, 1].map(|channel| other[channel] - factor * one[channel] - shift[channel]);
-        dot(&rest, &rest) > MAX_COLOR_DIFFERENCE * MAX_COLOR_DIFFERENCE
+        dot(rest, rest) > MAX_COLOR_DIFFERENCE * MAX_COLOR_DIFFERENCE
     };
     pairs().filter(differs).count() as f32 <= MAX_DIFFERING_SHARE * count
 }

@@ -117,10 +117,9 @@ impl<'n> BoxColumns<'n> {
         list: impl Fn(&str) -> Option<[f64; 4]>,
     ) -> Result<(), &'static str> {
         // The width and the height of a row may be those of the box.
-        let sizes = PICTURE_SIZES.iter().filter(|[width, _]| !self.names.contains(width));
-        description.stated_size = sizes
-            .filter_map(|[width, height]| StatedSize::new(number(width), number(height)))
-            .next();
+        let mut sizes = PICTURE_SIZES.iter().filter(|[width, _]| !self.names.contains(width));
+        description.stated_size =
+            sizes.find_map(|[width, height]| StatedSize::new(number(width), number(height)));
         let label = label.and_then(normalized_name).ok_or("its box has no label")?;
         let corners = match self.list() {
             Some(name) => {

@@ -124,6 +124,13 @@ impl MediaDescription {
         ([caption, labels, objects], further)
     }
 
+    /// Completes the size of a picture that only one of its rows states.
+    pub(super) fn share_stated_size(&mut self, other: &mut Self) {
+        let own = self.stated_size;
+        self.stated_size = own.or(other.stated_size);
+        other.stated_size = other.stated_size.or(own);
+    }
+
     /// Whether an object has the confidence of a model.
     pub(super) fn has_scores(&self) -> bool {
         self.objects.iter().any(|object| object.annotation.score.is_some())

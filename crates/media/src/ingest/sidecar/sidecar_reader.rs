@@ -219,9 +219,7 @@ impl<'a> SidecarReader<'a> {
         }
         let is_of_same_table = extends_objects && is_of_sidecar(objects);
         if is_of_same_table {
-            // The size of a picture may be only in one of its rows.
-            known.stated_size = known.stated_size.or(description.stated_size);
-            description.stated_size = description.stated_size.or(known.stated_size);
+            description.share_stated_size(known);
         }
         let known_limits: Vec<_> = known.reached_limits().collect();
         let rounding = if is_of_same_table { MAX_ROUNDING } else { MAX_ROUNDING_OF_FILES };
@@ -232,13 +230,10 @@ impl<'a> SidecarReader<'a> {
         limits.extend(known.reached_limits().filter(|limit| !known_limits.contains(limit)));
         self.findings.add_limits(sidecar, limits);
         self.findings.add_further_objects(sidecar, further);
-        let is_single = is_named_like(sidecar, media);
-        let used = origins.iter().zip(unused).filter(|(_, is_unused)| *is_unused);
-        let used = used
-            .filter_map(|(origin, _)| origin.clone())
-            .find(|used| **used != *sidecar && (is_of_format(used) || !is_single));
         // The folder that gives a label is not a sidecar.
-        if let Some(used) = used.filter(|_| self.data.sidecars.contains(sidecar)) {
+        if self.data.sidecars.contains(sidecar)
+            && let Some(used) = used_instead(origins, unused, sidecar, media)
+        {
             self.findings.add_unused(sidecar, used);
         }
         if *self.latest != *sidecar {
@@ -317,6 +312,24 @@ impl<'a> SidecarReader<'a> {
             diagnostics.summary().into_iter().chain(refused.summary()).collect();
         (!problems.is_empty()).then(|| problems.join("; "))
     }
+}
+
+/// Returns the other sidecar whose part is used instead of a differing one of `sidecar`. A sidecar of a single picture
+/// differs from those of other formats without a finding.
+fn used_instead(
+    origins: &[Option<Arc<Path>>; 3],
+    unused: [bool; 3],
+    sidecar: &Path,
+    media: &Path,
+) -> Option<Arc<Path>> {
+    let is_single = is_named_like(sidecar, media);
+    let mut used = origins.iter().zip(unused).filter(|(_, is_unused)| *is_unused);
+    used.find_map(|(origin, _)| {
+        let is_reported = |used: &&Arc<Path>| {
+            ***used != *sidecar && (has_same_format(used, sidecar) || !is_single)
+        };
+        origin.as_ref().filter(is_reported).cloned()
+    })
 }
 
 /// The reason why a sidecar is not read.
