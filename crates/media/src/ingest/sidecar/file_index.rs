@@ -15,7 +15,7 @@ use std::{
 
 use super::{
     diagnostics::Reason,
-    sidecar_names::{is_named, may_be_sidecar},
+    sidecar_names::{is_in_label_folder, is_named, may_be_sidecar},
 };
 use crate::ingest::{
     FolderScan, OriginalFiles, file_names::printable_path, is_parquet, read_first_bytes,
@@ -314,10 +314,13 @@ impl<'a> FileIndex<'a> {
         }
         let stated = stated.map(|it| self.resolve_fit(it.name, it.folder, sidecar));
         if !beside.is_empty() {
-            // A mask beside the sidecar is called like the picture, which is elsewhere and has another extension.
+            // A mask among the annotations is called like the picture, which is elsewhere and has another extension.
             let is_picture = |file: &Path| {
-                beside.iter().all(|it| it.file_stem() == file.file_stem())
-                    && beside.iter().all(|it| it.extension() != file.extension())
+                let has_stem = |it: &&Path| it.file_stem() == file.file_stem();
+                let has_extension = |it: &&Path| it.extension() == file.extension();
+                is_in_label_folder(sidecar)
+                    && beside.iter().all(has_stem)
+                    && !beside.iter().any(has_extension)
             };
             let only = stated.and_then(Result::ok);
             let only = only.filter(|(file, _)| beside.contains(file) || is_picture(file));

@@ -48,6 +48,14 @@ pub fn unused_sidecar_text(path: &Path) -> Option<&'static str> {
     })
 }
 
+/// Whether a folder above a file has a name such as `labels`, `YOLO_annotations` or `bbox`.
+pub(crate) fn is_in_label_folder(sidecar: &Path) -> bool {
+    let folders = sidecar.parent().into_iter().flatten();
+    folders
+        .map(|folder| folder.to_string_lossy().to_lowercase())
+        .any(|folder| ["label", "annot", "yolo", "bbox"].iter().any(|word| folder.contains(word)))
+}
+
 /// Whether a file has the name of a sidecar. Rows of tables cannot describe such a file as a media file.
 pub(crate) fn may_be_sidecar(path: &Path) -> bool {
     is_parquet(path) || unused_sidecar_text(path).is_some()

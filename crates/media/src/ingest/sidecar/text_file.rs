@@ -10,7 +10,7 @@ use std::{
 use super::prelude::*;
 use super::{
     annotation_files::unread, class_names::ClassNames, description::normalized_caption,
-    sidecar_reader::MAX_PER_IMAGE_SIDECAR_BYTES, yolo,
+    sidecar_names::is_in_label_folder, sidecar_reader::MAX_PER_IMAGE_SIDECAR_BYTES, yolo,
 };
 use tessera_model::FileKind;
 
@@ -21,7 +21,7 @@ pub(crate) const LABEL_FOLDERS: [&str; 2] = ["labels", "label_2"];
 const CAPTION_EXTENSIONS: [&str; 2] = ["txt", "caption"];
 
 pub fn read<'a>(reader: &mut SidecarReader<'a>, names: &mut ClassNames<'a>) {
-    let mut box_files = Vec::new();
+    let (mut box_files, mut parallel) = (Vec::new(), HashSet::new());
     for media in reader.files.media() {
         let files = &reader.files;
         let in_folder = |folder: &&str| files.sidecar_in_parallel_folder(media, folder, "txt");
@@ -29,6 +29,7 @@ pub fn read<'a>(reader: &mut SidecarReader<'a>, names: &mut ClassNames<'a>) {
             && let Some(text) = read_text(reader, sidecar)
         {
             box_files.push((media, sidecar, text));
+            parallel.insert(sidecar);
         }
         for extension in CAPTION_EXTENSIONS {
             let Some(sidecar) = reader.files.sidecar_beside(media, extension) else { continue };
@@ -39,6 +40,10 @@ pub fn read<'a>(reader: &mut SidecarReader<'a>, names: &mut ClassNames<'a>) {
             }
         }
     }
+    // A mask among the labels is called like the picture to which the boxes belong.
+    box_files.retain(|(media, sidecar, _)| {
+        !parallel.contains(sidecar) || media.parent() != sidecar.parent()
+    });
     let other_files = read_other_places(reader, &box_files);
     box_files.extend(other_files);
     add_boxes(reader, box_files, names);
@@ -123,14 +128,6 @@ fn read_other_places<'a>(
         }
     }
     box_files
-}
-
-/// Whether a folder above a file has a name such as `labels`, `YOLO_annotations` or `bbox`.
-fn is_in_label_folder(sidecar: &Path) -> bool {
-    let folders = sidecar.parent().into_iter().flatten();
-    folders
-        .map(|folder| folder.to_string_lossy().to_lowercase())
-        .any(|folder| ["label", "annot", "yolo", "bbox"].iter().any(|word| folder.contains(word)))
 }
 
 fn read_text(reader: &mut SidecarReader<'_>, sidecar: &Path) -> Option<String> {

@@ -49,6 +49,15 @@ fn a_stated_extension_distinguishes_a_picture_from_its_mask() {
 }
 
 #[test]
+fn a_picture_beside_its_document_may_have_another_extension_than_stated() {
+    let folder = TestFolder::with_media(&["train/a.png", "val/a.jpg"]);
+    folder.write("train/a.xml", GOOD.replace("other.jpg", "a.jpg"));
+    assert_eq!(folder.boxes("train/a.png").len(), 2);
+    let described = folder.read_sidecars().descriptions;
+    assert!(described.get(Path::new("val/a.jpg")).is_none_or(|it| it.objects.is_empty()));
+}
+
+#[test]
 fn a_document_may_contain_those_of_several_pictures() {
     let folder = TestFolder::with_media(&["images/1.jpg", "images/2.jpg"]);
     let object = |name: &str| {

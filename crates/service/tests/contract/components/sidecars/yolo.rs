@@ -203,6 +203,15 @@ fn class_names_are_found_in_files_of_other_names() {
 }
 
 #[test]
+fn a_mask_beside_the_labels_gets_no_boxes() {
+    let folder = TestFolder::with_media(&["images/1.jpg", "labels/1.png"]);
+    folder.write("labels/1.txt", "0 0.5 0.5 0.2 0.2");
+    assert_eq!(folder.boxes("images/1.jpg").len(), 1);
+    let described = folder.read_sidecars().descriptions;
+    assert!(described.get(Path::new("labels/1.png")).is_none_or(|it| it.objects.is_empty()));
+}
+
+#[test]
 fn the_numbers_of_label_studio_are_those_in_its_notes() {
     let folder = TestFolder::with_media(&["images/1.jpg"]);
     folder.write("labels/1.txt", "1 0.5 0.5 0.2 0.2");
