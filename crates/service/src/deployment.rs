@@ -199,6 +199,8 @@ impl Deployment {
         let id = record.id;
         let uploaded = uploaded_folders(&self.store, &self.originals, id)?;
         let begun = self.store.write(|tx| {
+            // The task is read before the record, because another process may complete it at any time.
+            let is_running = indexing_task::find_running(tx, id)?.is_some();
             // Another request may have changed the dataset since the scan began.
             let mut current = dataset::find(tx, id)?.unwrap_or_else(|| record.clone());
             self.apply_settings(&mut current, name);
@@ -207,9 +209,7 @@ impl Deployment {
             let has_other_patterns = current.patterns != record.patterns;
             let outdated =
                 self.choose_language(tx, &current)? || has_lost_uploads || has_other_patterns;
-            if indexing_task::find_running(tx, id)?.is_some()
-                || !(outdated || self.needs_indexing(tx, &current, scan.as_ref())?)
-            {
+            if is_running || !(outdated || self.needs_indexing(tx, &current, scan.as_ref())?) {
                 return Ok(None);
             }
             indexing_task::begin(tx, id, IndexingTaskKind::Creation, None, false).map(Some)

@@ -171,8 +171,7 @@ impl Deployment {
             IndexingTaskKind::Reindex => Operation::Reindex,
             IndexingTaskKind::Creation | IndexingTaskKind::Addition => Operation::AddMedia,
         };
-        self.write_dataset(id, |tx, record| {
-            let running = indexing_task::find_running(tx, id)?;
+        self.write_dataset(id, |tx, record, running| {
             let allowed = check_status(&record, needed, running.as_ref()).and_then(|()| {
                 self.inject(InjectedFailure::Trigger, "The pipeline could not be triggered")
             });

@@ -146,18 +146,27 @@ impl Deployment {
         Err(ServiceError::Forbidden(message))
     }
 
-    /// Runs a change of a dataset that exists and that this deployment may change, as one transaction.
+    /// Runs a change of a dataset that exists and that this deployment may change, as one transaction. The change gets
+    /// the dataset and its running task. The task is read first, because another process may complete it at any time:
+    /// a dataset without a task is then never one that was read while the task was still running.
     pub(super) fn write_dataset<T>(
         &self,
         id: DatasetId,
-        change: impl FnOnce(&Transaction, DatasetRecord) -> Result<Result<T, ServiceError>, QueryError>,
+        change: impl FnOnce(
+            &Transaction,
+            DatasetRecord,
+            Option<IndexingTask>,
+        ) -> Result<Result<T, ServiceError>, QueryError>,
     ) -> Result<T, ServiceError> {
-        self.store.write(|tx| match self.find_dataset(tx, id)? {
-            None => Ok(Err(ServiceError::dataset_not_found())),
-            Some(record) => match self.require_write_access(&record) {
-                Ok(()) => change(tx, record),
+        self.store.write(|tx| {
+            let running = indexing_task::find_running(tx, id)?;
+            let Some(record) = self.find_dataset(tx, id)? else {
+                return Ok(Err(ServiceError::dataset_not_found()));
+            };
+            match self.require_write_access(&record) {
+                Ok(()) => change(tx, record, running),
                 Err(forbidden) => Ok(Err(forbidden)),
-            },
+            }
         })?
     }
 

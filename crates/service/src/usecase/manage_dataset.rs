@@ -219,7 +219,7 @@ impl Deployment {
         operation: &str,
         change: impl FnOnce(&Transaction, DatasetRecord) -> Result<Result<T, ServiceError>, QueryError>,
     ) -> Result<T, ServiceError> {
-        self.write_dataset(id, |tx, record| match indexing_task::find_running(tx, id)? {
+        self.write_dataset(id, |tx, record, running| match running {
             Some(running) => {
                 let kind = running.kind.as_str();
                 let message =

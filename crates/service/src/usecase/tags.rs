@@ -116,8 +116,8 @@ impl Deployment {
         id: DatasetId,
         change: impl FnOnce(&Transaction) -> Result<Result<AppliedChange, ServiceError>, QueryError>,
     ) -> Result<TagChangeBody, ServiceError> {
-        let (record, AppliedChange { id, changed, kept, undone }) =
-            self.write_dataset(id, |tx, record| Ok(change(tx)?.map(|applied| (record, applied))))?;
+        let (record, AppliedChange { id, changed, kept, undone }) = self
+            .write_dataset(id, |tx, record, _| Ok(change(tx)?.map(|applied| (record, applied))))?;
         let file_problems = self.tag_writer.note_change(&record);
         Ok(TagChangeBody { change_id: id.map(|id| id.0), changed, kept, undone, file_problems })
     }
