@@ -1,4 +1,4 @@
-//! The result of a check of `tessera doctor`. Each kind of deployment adds its own results.
+//! Defines the result of a check of `tessera doctor`. The terminal and the kinds of deployments add their own results.
 
 use std::env;
 

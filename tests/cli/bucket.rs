@@ -103,7 +103,9 @@ fn doctor_names_interrupted_uploads_of_a_bucket() {
             _ => Reply::new(200, &[("etag", "\"1\"")], ""),
         }
     }));
-    let mut doctor = tessera(home.path(), &["doctor", "--bucket", "s3://photos/tessera"]);
+    let mut doctor = tessera(home.path(), &["doctor"]);
+    // A variable that was read from a file ends with a line break.
+    doctor.env("TESSERA_BUCKET", "s3://photos/tessera\n");
     doctor.env("AWS_ACCESS_KEY_ID", "id").env("AWS_SECRET_ACCESS_KEY", SECRET);
     let (_, out, err) = outcome(doctor.env("AWS_ENDPOINT_URL", server.url()));
     let names = format!(

@@ -22,6 +22,7 @@ use tessera_interface::{
     message::{Lane, Payload, Request, WorkerEvent},
 };
 use tessera_model::{FailureKind, RecordField, RequestOutcome, RequestRecord, SafeText, Status};
+use tessera_picture::Protocol;
 use tessera_wire::endpoints::Endpoint;
 
 use crate::support::desk::{Desk, dataset, page};
@@ -232,6 +233,18 @@ fn the_mouse_and_the_footer_can_be_disabled() {
     assert_eq!(desk.app.areas().results.unwrap().height, before + 1);
     desk.press("T");
     assert_eq!(desk.app.panes().theme, ThemeChoice::Dark);
+}
+
+#[test]
+fn the_next_theme_is_one_that_the_background_leaves_readable() {
+    let mut desk = Desk::configured(Protocol::None, |setup| {
+        setup.unreadable_theme = Some(ThemeChoice::Light);
+    });
+    let themes = [(); 3].map(|()| {
+        desk.press("T");
+        desk.app.panes().theme.clone()
+    });
+    assert_eq!(themes, [ThemeChoice::Dark, ThemeChoice::Plain, ThemeChoice::Auto]);
 }
 
 #[test]

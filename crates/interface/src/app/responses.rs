@@ -287,7 +287,26 @@ impl App {
             (lane @ (Lane::LoginPlaces | Lane::LoginCheck | Lane::LoginImport), Err(failure)) => {
                 LoginForm::failed(self, &lane, &failure);
             }
-            (_, Err(failure)) => self.outbox.notify_failure(&failure),
+            // Every other lane is named, so that the compiler asks about a new one.
+            (
+                Lane::Dataset(_)
+                | Lane::Record(_)
+                | Lane::LocalDataset(_)
+                | Lane::FilePatterns(_)
+                | Lane::OpenExternally
+                | Lane::CustomCommand
+                | Lane::Curl
+                | Lane::SaveState(_)
+                | Lane::SaveSelection
+                | Lane::LoadSelection
+                | Lane::SelectionNames
+                | Lane::SelectDiverse(_)
+                | Lane::Rest(_)
+                | Lane::Split(_)
+                | Lane::Check(_)
+                | Lane::PlanModel,
+                Err(failure),
+            ) => self.outbox.notify_failure(&failure),
             (lane, Ok(_)) => {
                 let text = format!("internal error: a response of the wrong kind for {lane:?}");
                 self.outbox.notify(Level::Error, text);

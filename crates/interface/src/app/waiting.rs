@@ -1,4 +1,5 @@
-//! What the user waits for: responses, retries and the end of an outage. Come here to change what is said about a wait.
+//! Says what the user waits for: responses, retries and the end of an outage. Come here to change what is said about
+//! a wait.
 
 use std::time::Duration;
 

@@ -258,10 +258,17 @@ async fn animations_are_videos_and_pictures_stay_pictures() {
     let mut files: Vec<(&str, Vec<u8>)> =
         THREE.iter().map(|(name, bytes)| (*name, bytes.to_vec())).collect();
     files.push(("one.gif", ONE.to_vec()));
+    let boxes = THREE.map(|(name, _)| format!("{name},a,0,0,1,1\n")).concat();
+    let header = "file_name,label,xmin,ymin,xmax,ymax\n";
+    files.push(("boxes.csv", format!("{header}{boxes}").into_bytes()));
     let service = Service::at_with(Place::new(&files), DeploymentSettings::default()).await;
     let record = service.record().await;
     assert_eq!((&record["n_images"], &record["n_videos"]), (&json!(1), &json!(3)));
-    assert!(service.deployment.skipped_files(service.dataset).unwrap().is_empty());
+    let skipped = service.deployment.skipped_files(service.dataset).unwrap();
+    assert!(
+        matches!(&*skipped, [only] if format!("{only:?}").contains("boxes of a video")),
+        "{skipped:?}"
+    );
     let filter = json!([{"format": {"op": "is", "value": "gif"}}]);
     let gifs = found(&service, &vql(&filter)).await;
     assert!(gifs.contains("one.gif") && gifs.contains("three_000001.jpg"), "{gifs:?}");

@@ -98,7 +98,7 @@ pub fn plan(app: &mut App, name: &str) {
     app.outbox.send(Lane::PlanModel, Request::PlanModel(name.to_owned()));
 }
 
-/// Applies the model that was downloaded.
+/// Applies a model to the dataset of its job after the download, or says why the download has failed.
 pub fn downloaded(app: &mut App, id: JobId, folder: Result<PathBuf, Failure>) {
     match folder {
         Ok(folder) => app.jobs.apply_model(id, folder, &mut app.outbox),
@@ -110,7 +110,7 @@ pub fn downloaded(app: &mut App, id: JobId, folder: Result<PathBuf, Failure>) {
     }
 }
 
-/// Repeats the searches of the dataset whose media are encoded now.
+/// Repeats the searches after the media of a dataset were encoded, or says why the encoding has failed.
 pub fn applied(app: &mut App, id: JobId, dataset: Result<Dataset, Failure>) {
     let finish = |job: &mut Job| job.encoding_finished(dataset.as_ref());
     app.jobs.transition(id, finish, &mut app.outbox);

@@ -28,11 +28,11 @@ enum SplitField {
     Shares,
     Names,
     Balance,
-    Without,
+    SkippedTags,
 }
 
 const FIELDS: [SplitField; 4] =
-    [SplitField::Shares, SplitField::Names, SplitField::Balance, SplitField::Without];
+    [SplitField::Shares, SplitField::Names, SplitField::Balance, SplitField::SkippedTags];
 const FIELD_COLUMN: u16 = 14;
 const COLUMNS: u16 = 76;
 
@@ -217,7 +217,7 @@ impl Dialog for SplitForm {
         match self.field {
             SplitField::Shares => Some(&mut self.shares),
             SplitField::Names => Some(&mut self.names),
-            SplitField::Without => Some(&mut self.skipped_tags),
+            SplitField::SkippedTags => Some(&mut self.skipped_tags),
             SplitField::Balance => None,
         }
     }

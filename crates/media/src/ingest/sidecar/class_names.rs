@@ -101,14 +101,15 @@ impl<'a> ClassNames<'a> {
         let first = usual.first().cloned();
         let (path, mut classes) = first.or_else(|| Self::read_only_file(reader, files))?;
         reader.mark_used(path);
-        for (other, names) in usual.iter().skip(1) {
-            if names.names == classes.names {
+        for (other, further) in usual.iter().skip(1) {
+            if further.names == classes.names {
                 reader.mark_used(other);
                 continue;
             }
-            let name = printable_path(path);
-            let why =
-                format!("its class names differ from those in {}, which are used", name.as_str());
+            let used = printable_path(path);
+            let why = format!(
+                "its class names differ from those in {used}, which are used; remove the file that is wrong"
+            );
             reader.report_problem(other, why);
         }
         classes.folder = Some(folder.into());

@@ -8,7 +8,7 @@ use roxmltree::Node;
 use tessera_model::Mask;
 
 use super::{
-    bounding_box::{MAX_ROUNDING, turned_box},
+    bounding_box::turned_box,
     description::{POINT_OR_LINE, TOO_MANY_OBJECTS},
     mask_reader::MaskReader,
 };
@@ -46,7 +46,7 @@ fn read_images<'a>(
                 let mut description = describe(image, &mut masks, &mut diagnostics);
                 description.stated_size = stated_size(image);
                 let known = descriptions.entry(media).or_default();
-                let (left_out, further) = known.merge(description, [true; 3], MAX_ROUNDING);
+                let (left_out, further) = known.merge(description, [true; 3], true);
                 if left_out.contains(&true) {
                     diagnostics
                         .report("its boxes do not fit those of an earlier image of its name");

@@ -1,7 +1,10 @@
 //! The description of a media item in sidecars: trimmed texts of bounded length, unique names, and objects. All limits
 //! for descriptions are defined here.
 
-use super::{bounding_box::BoundingBox, stated_size::StatedSize};
+use super::{
+    bounding_box::{BoundingBox, MAX_ROUNDING, MAX_ROUNDING_OF_FILES},
+    stated_size::StatedSize,
+};
 use crate::ingest::embedded_text::rating_label;
 use tessera_model::{Annotation, LabeledRegion, composed, is_metadata_label, vql::ExtraColumns};
 
@@ -84,14 +87,14 @@ impl MediaDescription {
     }
 
     /// Adds a description of lower precedence like [`MediaDescription::merge_missing`]. If both descriptions have a
-    /// part, the part is extended if `extends` says so. Otherwise, it stays as it is. Boxes that differ by less than
-    /// `rounding` pixels are the same. Returns which parts of the lower description differ but are not used, and the
-    /// number of objects above the limit.
+    /// part, the part is extended if `extends` says so. Otherwise, it stays as it is. Rows of the same file share the
+    /// size of the picture. Returns which parts of the lower description differ but are not used, and the number of
+    /// objects above the limit.
     pub(super) fn merge(
         &mut self,
-        lower: Self,
+        mut lower: Self,
         extends: [bool; 3],
-        rounding: f64,
+        is_of_same_file: bool,
     ) -> ([bool; 3], usize) {
         let [extends_caption, extends_labels, extends_objects] = extends;
         let ([mut caption, mut labels, mut objects], mut further) = ([false; 3], 0);
@@ -110,7 +113,14 @@ impl MediaDescription {
             }
         }
         if !self.objects.is_empty() {
+            if is_of_same_file && self.is_in_pixels() && lower.is_in_pixels() {
+                // The size may be only in one of the rows.
+                let own = self.stated_size;
+                self.stated_size = own.or(lower.stated_size);
+                lower.stated_size = lower.stated_size.or(own);
+            }
             if extends_objects && self.has_unit_of(&lower) {
+                let rounding = if is_of_same_file { MAX_ROUNDING } else { MAX_ROUNDING_OF_FILES };
                 further = self.extend_objects(&lower.objects, rounding);
             } else {
                 let is_known = |object: &LabeledBox| {
@@ -124,13 +134,6 @@ impl MediaDescription {
         ([caption, labels, objects], further)
     }
 
-    /// Completes the size of a picture that only one of its rows states.
-    pub(super) fn share_stated_size(&mut self, other: &mut Self) {
-        let own = self.stated_size;
-        self.stated_size = own.or(other.stated_size);
-        other.stated_size = other.stated_size.or(own);
-    }
-
     /// Whether an object has the confidence of a model.
     pub(super) fn has_scores(&self) -> bool {
         self.objects.iter().any(|object| object.annotation.score.is_some())
@@ -138,8 +141,11 @@ impl MediaDescription {
 
     /// Whether the boxes of both descriptions count the same pixels, or are fractions.
     fn has_unit_of(&self, other: &Self) -> bool {
-        let is_in_pixels = |it: &Self| it.objects.first().is_some_and(LabeledBox::is_in_pixels);
-        is_in_pixels(self) == is_in_pixels(other) && self.stated_size == other.stated_size
+        self.is_in_pixels() == other.is_in_pixels() && self.stated_size == other.stated_size
+    }
+
+    fn is_in_pixels(&self) -> bool {
+        self.objects.first().is_some_and(LabeledBox::is_in_pixels)
     }
 
     /// Adds objects. An object with the same label and box adds only what is not yet known of it, such as keypoints.

@@ -20,6 +20,8 @@ pub(super) struct RowFindings {
     reached_limits: BTreeMap<PathBuf, BTreeSet<&'static str>>,
     /// The number of objects for which there was no room beside those of other rows or sidecars, by sidecar.
     further_objects: BTreeMap<PathBuf, usize>,
+    /// The number of rows whose boxes are in another unit than those of an earlier row of the picture, by sidecar.
+    other_units: BTreeMap<PathBuf, usize>,
     /// The pictures for which the first sidecar is not used, because the second one is.
     unused: SharedPictures,
     /// The pictures that get objects from two sidecars of which only one has scores.
@@ -37,6 +39,10 @@ impl RowFindings {
         if count > 0 {
             *self.further_objects.entry(sidecar.to_owned()).or_default() += count;
         }
+    }
+
+    pub fn add_other_unit(&mut self, sidecar: &Path) {
+        *self.other_units.entry(sidecar.to_owned()).or_default() += 1;
     }
 
     pub fn add_unused(&mut self, sidecar: &Path, used: Arc<Path>) {
@@ -57,12 +63,15 @@ impl RowFindings {
             let objects = count_with_noun(count, "object is", "objects are");
             (sidecar, format!("{objects} not kept, because a picture has at most 4,096"))
         });
+        let other_units = self.other_units.into_iter().map(|(sidecar, count)| {
+            let rows = count_with_noun(count, "row states", "rows state");
+            let why = format!(
+                "{rows} another size or unit than an earlier row of the picture, so the boxes are not used; state \
+                 the same in all rows of a picture"
+            );
+            (sidecar, why)
+        });
         let unused = self.unused.into_iter().map(|((sidecar, used), count)| {
-            if *sidecar == *used {
-                let rows = count_with_noun(count, "row states", "rows state");
-                let why = "another size or unit than the first row of a picture, so the boxes are not used";
-                return (sidecar, format!("{rows} {why}"));
-            }
             let pictures = count_with_noun(count, "picture", "pictures");
             let used = printable_path(&used);
             (sidecar, format!("what it says about {pictures} differs from {used}, and is not used"))
@@ -76,6 +85,6 @@ impl RowFindings {
             );
             (sidecar, why)
         });
-        limits.chain(further).chain(unused).chain(predicted)
+        limits.chain(further).chain(other_units).chain(unused).chain(predicted)
     }
 }

@@ -13,7 +13,6 @@ use std::{
 use tessera_parquet::Source;
 
 use super::{
-    bounding_box::{MAX_ROUNDING, MAX_ROUNDING_OF_FILES},
     description::MediaDescription,
     diagnostics::SidecarDiagnostics,
     extra_columns::{MAX_EXTRA_COLUMNS, Refusal, RefusedColumns},
@@ -217,15 +216,11 @@ impl<'a> SidecarReader<'a> {
         {
             self.findings.add_predicted(sidecar, Arc::clone(other));
         }
-        let is_of_same_table = extends_objects && is_of_sidecar(objects);
-        if is_of_same_table {
-            description.share_stated_size(known);
-        }
+        let is_of_same_file = extends_objects && is_of_sidecar(objects);
         let known_limits: Vec<_> = known.reached_limits().collect();
-        let rounding = if is_of_same_table { MAX_ROUNDING } else { MAX_ROUNDING_OF_FILES };
-        let (unused, further) = known.merge(description, extends, rounding);
-        if is_of_same_table && unused[2] {
-            self.findings.add_unused(sidecar, sidecar.into());
+        let (unused, further) = known.merge(description, extends, is_of_same_file);
+        if is_of_same_file && unused[2] {
+            self.findings.add_other_unit(sidecar);
         }
         limits.extend(known.reached_limits().filter(|limit| !known_limits.contains(limit)));
         self.findings.add_limits(sidecar, limits);

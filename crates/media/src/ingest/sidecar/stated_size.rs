@@ -83,7 +83,12 @@ pub fn leave_out_boxes_of_videos<'a>(
         let Some(description) = data.descriptions.get_mut(path) else { continue };
         let Some(sidecar) = data.box_sidecars.get(path) else { continue };
         if !mem::take(&mut description.objects).is_empty() {
-            problems.add(sidecar, path, &["boxes of a video are not read".to_owned()]);
+            problems.add(
+                sidecar,
+                path,
+                &["boxes of a video are not read; add its frames as pictures to annotate them"
+                    .to_owned()],
+            );
         }
     }
     problems.report("video", data);

@@ -315,7 +315,8 @@ fn the_size_of_a_picture_may_be_in_one_of_its_rows() {
         let data = place(&folder, (320, 240));
         assert_eq!(boxes(&data, (320, 240)).len(), boxes_left, "{sizes:?}");
         assert_eq!(boxes(&data, (320, 240))[0], [10, 20, 100, 80], "{sizes:?}");
-        let why = "1 row states another size or unit than the first row of a picture, so the boxes are not used";
+        let why = "1 row states another size or unit than an earlier row of the picture, so the boxes are not used; \
+                   state the same in all rows of a picture";
         let problem = data.problems.get(Path::new("x.csv")).map(String::as_str);
         assert_eq!(problem, is_reported.then_some(why), "{sizes:?}");
     }
@@ -345,7 +346,7 @@ fn boxes_of_videos_are_reported() {
     leave_out_boxes_of_videos(&mut data, videos.into_iter());
     let left = |name| data.descriptions[Path::new(name)].objects.len();
     assert_eq!(["a.mp4", "b.mp4", "c.jpg"].map(left), [0, 0, 1]);
-    let why = "a.mp4: boxes of a video are not read; 1 more video";
+    let why = "a.mp4: boxes of a video are not read; add its frames as pictures to annotate them; 1 more video";
     assert_eq!(data.problems[Path::new("x.csv")], why);
 }
 

@@ -223,7 +223,7 @@ fn the_numbers_of_label_studio_are_those_in_its_notes() {
     assert!(folder.read_sidecars().problems.is_empty());
     folder.write("classes.txt", "vest\nhelmet\n");
     assert_eq!(labels(&folder), ["vest"]);
-    let why = "its class names differ from those in notes.json, which are used";
+    let why = "its class names differ from those in notes.json, which are used; remove the file that is wrong";
     assert_eq!(folder.problem_of("classes.txt"), why);
 }
 
