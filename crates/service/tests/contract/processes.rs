@@ -34,6 +34,10 @@ const GUARD: Duration = Duration::from_mins(1);
 /// The notification of a waiting task; a test does not wait until the workers look by themselves.
 pub const WAKE: &str = "SELECT pg_notify('tessera_' || md5(current_schema()), '')";
 
+/// The number of transactions of this test that wait for a lock.
+const WAITING: &str = "pg_stat_activity WHERE wait_event_type = 'Lock'
+                       AND application_name = current_setting('application_name')";
+
 /// A folder of twelve pictures, if the store is on a server.
 pub fn place() -> Option<Place> {
     let place = Place::new(&pictures(12));
@@ -72,12 +76,35 @@ async fn a_task_that_is_cancelled_while_a_worker_takes_it_is_taken_away() {
     let service = Service::serve(place, serving, dataset, true).await;
     let request = service.post(&format!("/local/dataset/{dataset}/cancel"));
     let cancelled = tokio::spawn(request.send());
-    let waiting = "pg_stat_activity WHERE wait_event_type = 'Lock'
-                   AND application_name = current_setting('application_name')";
-    until(&service.place, waiting, 1).await;
+    until(&service.place, WAITING, 1).await;
     taking.execute_batch("COMMIT").unwrap();
     assert_eq!(cancelled.await.unwrap().unwrap().status(), 200);
     assert_eq!(service.place.count("lease WHERE task LIKE 'indexing/%'"), 0);
+}
+
+#[tokio::test]
+async fn a_folder_that_is_opened_while_its_addition_ends_is_not_indexed_again() {
+    let Some(place) = place() else { return };
+    let serving = place.open_with(without_jobs());
+    let worker = place.open();
+    let dataset = place.add(&serving);
+    until(&place, "dataset WHERE status = 'READY'", 1).await;
+    drop(worker);
+    let service = Service::with_kept_login(place, serving, dataset).await;
+    assert_eq!(service.add(uploads(12..15)).await.0, 202);
+    let ending = service.place.database();
+    let end = "BEGIN;
+               UPDATE indexing_task SET stage = 'COMPLETED';
+               UPDATE dataset SET status = 'PARTIAL INDEX'";
+    ending.execute_batch(end).unwrap();
+    let other = service.place.open_with(without_jobs());
+    let folder = service.place.pictures.path().to_owned();
+    let opened = tokio::task::spawn_blocking(move || other.add_folder(&folder, None).unwrap());
+    until(&service.place, WAITING, 1).await;
+    ending.execute_batch("COMMIT").unwrap();
+    assert_eq!(opened.await.unwrap(), dataset);
+    assert_eq!(service.record().await["status_new"], "PARTIAL INDEX");
+    assert_eq!(service.place.count("indexing_task WHERE stage = 'RUNNING'"), 0);
 }
 
 #[tokio::test]
