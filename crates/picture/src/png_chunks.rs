@@ -14,6 +14,8 @@ const FRAME_LENGTH: usize = 12;
 /// The last chunk: its length, its kind, and its checksum.
 const END: [u8; FRAME_LENGTH] = [0, 0, 0, 0, b'I', b'E', b'N', b'D', 0xAE, 0x42, 0x60, 0x82];
 const PIXELS: [u8; 4] = *b"IDAT";
+/// The transparent color, and the color profile. The names of chunks that a decoder may ignore start with a small letter.
+const PARTS_OF_PIXELS: [[u8; 4]; 2] = [*b"tRNS", *b"iCCP"];
 
 /// The size above which a text is ignored.
 const MAX_TEXT_BYTES: usize = 1 << 20;
@@ -183,6 +185,21 @@ pub fn with_end(bytes: &[u8]) -> Cow<'_, [u8]> {
         return Cow::Borrowed(bytes);
     }
     Cow::Owned([complete, &cut_pixels, &END].concat())
+}
+
+/// Returns the file with only the chunks that its first frame is made of. Other programs ignore damaged or huge chunks
+/// that describe a picture or its further frames, but the crate `png` refuses some of them.
+pub fn without_descriptions(bytes: &[u8]) -> Vec<u8> {
+    let (signature, mut rest) = bytes.split_at(SIGNATURE_LENGTH.min(bytes.len()));
+    let mut kept = signature.to_vec();
+    for (kind, body) in chunks(bytes) {
+        let (chunk, after) = rest.split_at(body.len() + FRAME_LENGTH);
+        rest = after;
+        if kind[0].is_ascii_uppercase() || PARTS_OF_PIXELS.contains(&kind) {
+            kept.extend_from_slice(chunk);
+        }
+    }
+    kept
 }
 
 /// Returns a chunk with the pixels of a chunk that is cut off. Returns nothing if there are no pixels.

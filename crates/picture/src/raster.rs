@@ -32,7 +32,11 @@ impl<'a> RasterDecoder<'a> {
     pub fn open(bytes: &'a [u8], format: PictureFormat) -> Result<Self, DecodeError> {
         let deadline = Deadline::new();
         let (bytes, format) = readable(bytes, format);
-        let opened = open_decoder(TimedReader::new(bytes.clone(), deadline.clone()), format);
+        let open = |bytes| open_decoder(TimedReader::new(bytes, deadline.clone()), format);
+        let opened = open(bytes.clone()).or_else(|error| match format {
+            PictureFormat::Png => open(Cow::Owned(png_chunks::without_descriptions(&bytes))),
+            _ => Err(error),
+        });
         let mut decoder = opened.map_err(|error| decode_error(format, &error))?;
         check_size(decoder.dimensions())?;
         let limited = decoder.set_limits(memory_limit(MAX_DECODE_BYTES));

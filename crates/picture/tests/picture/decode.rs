@@ -301,6 +301,30 @@ fn the_orientation_of_a_png_is_found_in_all_places_and_types() {
 }
 
 #[test]
+fn a_png_is_shown_although_chunks_beside_its_pixels_are_damaged_or_huge() {
+    let picture = RgbImage::from_fn(8, 4, |x, y| image::Rgb([low(x * 30), low(y * 60), 7]));
+    let plain = encoded(picture.clone(), ImageFormat::Png);
+    let turned =
+        chunk(*b"eXIf", b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0");
+    let animated = chunk(*b"acTL", &[0, 0, 0, 2, 0, 0, 0, 0]);
+    for (name, damaged) in [
+        ("colors of a video", chunk(*b"cICP", &[1, 13, 5, 1])),
+        ("an unknown range", chunk(*b"cICP", &[1, 13, 0, 7])),
+        ("a short frame", [animated.clone(), chunk(*b"fcTL", &[0; 10])].concat()),
+        ("a frame without an animation", chunk(*b"fcTL", &[9; 26])),
+        ("a huge text", chunk(*b"tEXt", &[b"Comment\0", &vec![b'x'; 80 << 20][..]].concat())),
+        ("huge fields", chunk(*b"eXIf", &[b"II*\0", &vec![b'x'; 80 << 20][..]].concat())),
+    ] {
+        let shown = decode(&with_chunks(&plain, &damaged, &[]), u32::MAX).expect(name);
+        assert_eq!(shown.pixels, picture, "{name}");
+        let oriented = with_chunks(&plain, &[&turned[..], &damaged].concat(), &[]);
+        assert_eq!(decode(&oriented, u32::MAX).expect(name).original, (4, 8), "{name}");
+    }
+    let unknown = with_chunks(&plain, &chunk(*b"ABCd", b"needed"), &[]);
+    assert!(decode(&unknown, u32::MAX).is_err(), "a chunk that a decoder must know");
+}
+
+#[test]
 fn the_colors_of_a_png_and_of_a_bmp_are_those_that_the_file_describes() {
     let picture = RgbImage::from_pixel(4, 4, image::Rgb([200, 80, 60]));
     // Reference: Display P3 (200, 80, 60) is (216, 69, 50) in sRGB, by the matrices of CSS Color 4.
