@@ -34,6 +34,22 @@ impl BoundingBox {
         Self::pixels(sides_around(points)?)
     }
 
+    /// Returns the box around two boxes in pixels.
+    pub(super) fn with(self, other: Self) -> Self {
+        match (self, other) {
+            (
+                Self::Pixels { x, y, width, height },
+                Self::Pixels { x: left, y: top, width: across, height: down },
+            ) => {
+                let (right, bottom) =
+                    ((x + width).max(left + across), (y + height).max(top + down));
+                let (x, y) = (x.min(left), y.min(top));
+                Self::Pixels { x, y, width: right - x, height: bottom - y }
+            }
+            (one, _) => one,
+        }
+    }
+
     /// Whether two boxes in the same unit are the same, apart from rounding by less than this number of pixels.
     pub(super) fn is_almost(self, other: Self, rounding: f64) -> bool {
         match (self, other) {

@@ -1,6 +1,8 @@
 //! The description of a media item in sidecars: trimmed texts of bounded length, unique names, and objects. All limits
 //! for descriptions are defined here.
 
+use std::mem;
+
 use super::{
     bounding_box::{BoundingBox, MAX_ROUNDING, MAX_ROUNDING_OF_FILES},
     stated_size::StatedSize,
@@ -51,6 +53,23 @@ pub struct LabeledBox {
 impl LabeledBox {
     pub(super) fn is_in_pixels(&self) -> bool {
         matches!(self.bounding_box, BoundingBox::Pixels { .. })
+    }
+
+    /// Adds a part with these outlines, in the unit of the box. The error says why the outlines are omitted.
+    pub(super) fn add_part(
+        &mut self,
+        part: BoundingBox,
+        outlines: Vec<Vec<f64>>,
+    ) -> Result<(), &'static str> {
+        self.bounding_box = self.bounding_box.with(part);
+        if self.annotation.polygons.is_empty() {
+            // The outlines of earlier parts were too large to be kept.
+            return Ok(());
+        }
+        self.annotation.polygons.extend(outlines);
+        let (annotation, end) = mem::take(&mut self.annotation).checked();
+        self.annotation = annotation;
+        end
     }
 
     /// Returns the object in a picture of this size. Returns `None` if its box is outside the picture.

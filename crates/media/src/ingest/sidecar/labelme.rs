@@ -1,7 +1,7 @@
 //! Reads the JSON of `LabelMe` and of tools that write the same format: the shapes in one picture, and labels of the
 //! whole picture.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -34,6 +34,8 @@ struct LabelMeShape<'a> {
     #[serde(rename = "shape_type")]
     kind: Option<&'a RawValue>,
     score: Option<&'a RawValue>,
+    /// The number or name of the object of which the shape is a part.
+    group_id: Option<&'a RawValue>,
     /// The pixels of a mask in the rectangle of its two points, as a PNG in Base64.
     mask: Option<&'a RawValue>,
 }
@@ -53,9 +55,10 @@ pub(super) fn parse(text: &str) -> Option<PictureAnnotations> {
     masks.picture = whole(document.height).zip(whole(document.width));
     // Some programs write no list if there are no shapes.
     let shapes = if document.shapes.get() == "null" { "[]" } else { document.shapes.get() };
+    let mut groups = Groups::default();
     documents::for_each_element(shapes, |shape| {
         diagnostics.next_position();
-        let added = add_shape(shape, &mut masks, &mut description, &mut diagnostics);
+        let added = add_shape(shape, &mut groups, &mut masks, &mut description, &mut diagnostics);
         diagnostics.check(added);
     })?;
     let side = |side: Option<&RawValue>| side.and_then(parse_number);
@@ -64,8 +67,13 @@ pub(super) fn parse(text: &str) -> Option<PictureAnnotations> {
     Some(PictureAnnotations { file_name, folder: None, description, diagnostics })
 }
 
+/// The positions of the objects that consist of several outlines, by their label and their group. The converter of
+/// `LabelMe` to COCO makes one object of them, too.
+type Groups = HashMap<(String, String), usize>;
+
 fn add_shape(
     shape: &RawValue,
+    groups: &mut Groups,
     masks: &mut MaskReader,
     description: &mut MediaDescription,
     diagnostics: &mut SidecarDiagnostics,
@@ -98,6 +106,14 @@ fn add_shape(
         None
     });
     let annotation = Annotation::outline(if is_outline { points } else { Vec::new() });
+    let group = shape.group_id.map(RawValue::get).filter(|group| *group != "null");
+    if let Some(group) = group.filter(|_| !annotation.polygons.is_empty()) {
+        let position =
+            *groups.entry((label.clone(), group.to_owned())).or_insert(description.objects.len());
+        if let Some(object) = description.objects.get_mut(position) {
+            return object.add_part(extent, annotation.polygons);
+        }
+    }
     let score = shape.score.and_then(parse_number);
     let annotation = Annotation { score, mask, ..annotation };
     description.push_annotated(label, extent, annotation)

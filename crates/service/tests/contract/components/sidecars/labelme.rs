@@ -34,6 +34,45 @@ fn shapes_become_boxes_and_flags_labels() {
 }
 
 #[test]
+fn outlines_of_one_label_and_group_are_one_object() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    let shape = |label: &str, kind: &str, group: &str, left: u32| {
+        let (middle, right) = (left + 5, left + 10);
+        let points = format!("[[{left}, 1], [{right}, 1], [{middle}, 9]]");
+        let points =
+            if kind == "polygon" { points } else { format!("[[{left}, 1], [{right}, 9]]") };
+        format!(
+            r#"{{"label": "{label}", "points": {points}, "shape_type": "{kind}", "group_id": {group}}}"#
+        )
+    };
+    let shapes = [
+        shape("cat", "polygon", "1", 0),
+        shape("dog", "polygon", "1", 5),
+        shape("cat", "polygon", "1", 20),
+        shape("cat", "polygon", "2", 40),
+        shape("cat", "polygon", "null", 60),
+        shape("cat", "polygon", "null", 80),
+        shape("car", "rectangle", "3", 0),
+        shape("car", "rectangle", "3", 20),
+    ];
+    folder.write("1.json", format!(r#"{{"shapes": [{}]}}"#, shapes.join(", ")));
+    let expected = [
+        (0.0, 30.0),
+        (5.0, 10.0),
+        (40.0, 10.0),
+        (60.0, 10.0),
+        (80.0, 10.0),
+        (0.0, 10.0),
+        (20.0, 10.0),
+    ]
+    .map(|(left, width)| pixels(left, 1.0, width, 8.0));
+    assert_eq!(folder.boxes("1.jpg"), expected);
+    let parts = [2, 1, 1, 1, 1, 0, 0];
+    assert_eq!(folder.polygons("1.jpg").iter().map(Vec::len).collect::<Vec<_>>(), parts);
+    assert_eq!(folder.read_sidecars().problems.len(), 0);
+}
+
+#[test]
 fn masks_are_kept_as_masks_of_the_picture() {
     let folder = TestFolder::with_media(&["1.jpg"]);
     let part = GrayImage::from_raw(3, 2, vec![0, 255, 255, 255, 255, 255]).unwrap();
