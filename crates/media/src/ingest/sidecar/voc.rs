@@ -1,7 +1,7 @@
 //! Reads the XML of Pascal VOC, and of tools that write turned boxes or polygons in the same format, such as
-//! `roLabelImg` and the first `LabelMe`. A document describes the objects in one picture.
+//! `roLabelImg`, the first `LabelMe` and the dataset FAIR1M. A document describes the objects in one picture.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, iter};
 
 use roxmltree::Node;
 
@@ -18,7 +18,9 @@ pub(crate) const ANNOTATION_FOLDERS: [&str; 2] = ["Annotations", "annotations"];
 pub(super) fn parse(root: Node<'_, '_>) -> PictureAnnotations {
     let mut description = MediaDescription::default();
     let mut diagnostics = SidecarDiagnostics::new("object", "objects");
-    for object in root.children().filter(|node| node.has_tag_name("object")) {
+    let lists = iter::once(root).chain(child(root, "objects"));
+    let objects = lists.flat_map(|list| list.children());
+    for object in objects.filter(|node| node.has_tag_name("object")) {
         diagnostics.next_position();
         diagnostics.check(add_object(object, &mut description));
     }
@@ -28,7 +30,8 @@ pub(super) fn parse(root: Node<'_, '_>) -> PictureAnnotations {
         side("size", "height").or_else(|| side("imagesize", "nrows")),
     );
     let text = |tag| child_text(root, tag).map(|text| text.trim().to_owned());
-    let mut names = ["filename", "path"].into_iter().filter_map(text);
+    let source = || child_text(child(root, "source")?, "filename");
+    let mut names = ["filename", "path"].into_iter().filter_map(text).chain(source());
     let file_name = names.find(|name| !name.is_empty());
     PictureAnnotations { file_name, folder: text("folder"), description, diagnostics }
 }
@@ -37,7 +40,8 @@ fn add_object(
     object: Node<'_, '_>,
     description: &mut MediaDescription,
 ) -> Result<(), &'static str> {
-    let label = child_text(object, "name")
+    let named = child(object, "possibleresult").unwrap_or(object);
+    let label = child_text(named, "name")
         .and_then(|name| normalized_name(&name))
         .ok_or("it has no name")?;
     let outline = outline(object);
@@ -86,17 +90,24 @@ fn outline(object: Node<'_, '_>) -> Result<Vec<[f64; 2]>, &'static str> {
         let center = [number("cx")?, number("cy")?];
         return Ok(turned_corners(center, [number("w")?, number("h")?], number("angle")?));
     }
-    let polygon = child(object, "polygon").filter(|it| it.children().any(|it| it.is_element()));
+    let polygon = child(object, "polygon").or_else(|| child(object, "points"));
+    let polygon = polygon.filter(|it| it.children().any(|it| it.is_element()));
     polygon.map_or(Ok(Vec::new()), |polygon| {
         polygon_points(polygon).ok_or("its polygon is not a list of points")
     })
 }
 
-/// Returns the points of a polygon, which are `<pt><x>1</x><y>2</y></pt>`, or `<x1>1</x1><y1>2</y1>` with a number for
-/// each point. There is at least one.
+/// Returns the points of a polygon, which are `<pt><x>1</x><y>2</y></pt>`, `<point>1,2</point>`, or `<x1>1</x1><y1>2</y1>`
+/// with a number for each point. There is at least one.
 fn polygon_points(polygon: Node<'_, '_>) -> Option<Vec<[f64; 2]>> {
-    let listed = polygon.children().filter(|node| node.has_tag_name("pt"));
-    let mut points: Vec<_> = listed.map(|pt| ["x", "y"].map(|axis| number(pt, axis))).collect();
+    let listed = |tag| polygon.children().filter(move |node| node.has_tag_name(tag));
+    let in_elements = listed("pt").map(|pt| ["x", "y"].map(|axis| number(pt, axis)));
+    let in_texts = listed("point").map(|point| {
+        let text = documents::text_of(point).unwrap_or_default();
+        let mut axes = text.split(',').map(|axis| axis.trim().parse().ok());
+        [(); 2].map(|()| axes.next().flatten())
+    });
+    let mut points: Vec<_> = in_elements.chain(in_texts).collect();
     let mut numbered = BTreeMap::<u32, [Option<f64>; 2]>::new();
     for node in polygon.children() {
         let tag = node.tag_name().name();

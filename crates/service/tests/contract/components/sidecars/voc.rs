@@ -341,6 +341,26 @@ fn turned_boxes_and_polygons_become_the_box_around_them() {
 }
 
 #[test]
+fn objects_in_a_list_with_possible_results_and_points_in_texts_are_read() {
+    let folder = TestFolder::with_media(&["images/1.tif", "images/2.tif"]);
+    let points = ["10,20", " 40.0 , 25 ", "30,60", "10,20"];
+    let points = points.map(|point| format!("<point>{point}</point>")).concat();
+    let name = "<possibleresult><name>Boeing737</name></possibleresult>";
+    let text = format!(
+        "<annotation><source><filename>2.tif</filename></source><objects>
+         <object>{name}<points>{points}</points></object>
+         <object>{name}<points><point>10</point></points></object></objects></annotation>"
+    );
+    folder.write("labelXmls/a.xml", text);
+    assert_eq!(folder.descriptions(), [describe("images/2.tif", "", "", "", "Boeing737")]);
+    assert_eq!(folder.boxes("images/2.tif"), [pixels(10.0, 20.0, 30.0, 40.0)]);
+    let outline = vec![vec![10.0, 20.0, 40.0, 25.0, 30.0, 60.0, 10.0, 20.0]];
+    assert_eq!(folder.polygons("images/2.tif"), [outline]);
+    let why = "object 2: its polygon is not a list of points";
+    assert_eq!(folder.problem_of("labelXmls/a.xml"), why);
+}
+
+#[test]
 fn documents_may_be_padded_and_may_name_a_document_type() {
     let good = GOOD.trim_start_matches('\u{feff}');
     let (declaration, annotation) = good.split_once("\r\n").unwrap();
