@@ -23,7 +23,7 @@ use signal_hook::{
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// The signals that end a process by default, and that another process or a limit of the system sends.
-pub(crate) const ENDING: &[i32] = &[
+pub(crate) const TERMINATION_SIGNALS: &[i32] = &[
     SIGINT,
     SIGTERM,
     SIGHUP,
@@ -47,7 +47,7 @@ pub(crate) const END_TIMEOUT: Duration = Duration::from_secs(7);
 pub(crate) const WRITE_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Returns the signals that this process does not ignore. This must be called before the signals are handled.
-pub(crate) fn heeded(signals: impl IntoIterator<Item = i32>) -> Vec<i32> {
+pub(crate) fn not_ignored(signals: impl IntoIterator<Item = i32>) -> Vec<i32> {
     signals.into_iter().filter(|signal| !is_ignored(*signal)).collect()
 }
 
@@ -57,8 +57,8 @@ pub(crate) struct SignalListener(Option<Signal>);
 
 impl SignalListener {
     pub(crate) fn new(kind: SignalKind) -> io::Result<Self> {
-        let is_heeded = !is_ignored(kind.as_raw_value());
-        is_heeded.then(|| signal(kind)).transpose().map(Self)
+        let is_handled = !is_ignored(kind.as_raw_value());
+        is_handled.then(|| signal(kind)).transpose().map(Self)
     }
 
     /// Waits for the next signal, or forever if this process ignores it.

@@ -62,7 +62,7 @@ pub async fn run(
 }
 
 /// A local service ends with this program, so that its tasks continue only when its folder is opened again.
-const LEFT: &str =
+const EXIT_MESSAGE: &str =
     "left; exports continue at the service, or when the local folder is opened again";
 
 struct AccessibleSession {
@@ -88,7 +88,7 @@ impl AccessibleSession {
                 continue;
             }
             let Some(line) = line else {
-                self.announcer.status(LEFT)?;
+                self.announcer.status(EXIT_MESSAGE)?;
                 return Ok(RunOutcome::Exit(0));
             };
             self.handle_line(&line).await?;
@@ -190,7 +190,7 @@ impl AccessibleSession {
         while let Some(effect) = effects.pop_front() {
             match effect {
                 Effect::Quit => {
-                    self.announcer.status(LEFT)?;
+                    self.announcer.status(EXIT_MESSAGE)?;
                     self.outcome = Some(RunOutcome::Exit(0));
                 }
                 Effect::OpenDeployment(choice) => self.outcome = Some(RunOutcome::Switch(choice)),

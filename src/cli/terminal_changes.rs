@@ -17,7 +17,7 @@ use signal_hook::{
     low_level::{emulate_default_handler, raise},
 };
 
-use crate::process_signals::{self, ENDING};
+use crate::process_signals::{self, TERMINATION_SIGNALS};
 
 /// How long a signal waits for a terminal that accepts no output.
 const UNDO_TIMEOUT: Duration = Duration::from_millis(500);
@@ -117,9 +117,9 @@ fn stop() -> io::Result<()> {
 }
 
 fn watch_signals() -> io::Result<()> {
-    let ending = ENDING.iter().copied().filter(|signal| *signal != SIGINT);
-    let heeded = process_signals::heeded(ending.chain([SIGTSTP, SIGCONT]));
-    let mut signals = Signals::new(heeded)?;
+    let ending = TERMINATION_SIGNALS.iter().copied().filter(|signal| *signal != SIGINT);
+    let handled = process_signals::not_ignored(ending.chain([SIGTSTP, SIGCONT]));
+    let mut signals = Signals::new(handled)?;
     thread::Builder::new().name("terminal-changes".into()).spawn(move || {
         for signal in signals.forever() {
             match signal {

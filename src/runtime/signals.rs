@@ -21,7 +21,7 @@ use signal_hook::{
 use tokio::sync::mpsc;
 
 use crate::{
-    process_signals::{self, END_TIMEOUT, ENDING},
+    process_signals::{self, END_TIMEOUT, TERMINATION_SIGNALS},
     runtime::terminal,
     subprocess,
 };
@@ -36,7 +36,7 @@ pub enum Signal {
 }
 
 /// Whether this process handles SIGTSTP, which its parent may have ignored.
-static STOPS: AtomicBool = AtomicBool::new(false);
+static HANDLES_SIGTSTP: AtomicBool = AtomicBool::new(false);
 /// The maximum number of ancestors that may share the process group of this process.
 const MAX_ANCESTORS: usize = 64;
 
@@ -44,10 +44,10 @@ pub type SignalReceiver = mpsc::UnboundedReceiver<Signal>;
 
 pub fn watch_signals() -> io::Result<SignalReceiver> {
     let (sender, received) = mpsc::unbounded_channel();
-    let watched = ENDING.iter().copied().chain([SIGTSTP, SIGCONT, SIGWINCH]);
-    let heeded = process_signals::heeded(watched);
-    STOPS.store(heeded.contains(&SIGTSTP), Ordering::SeqCst);
-    let mut signals = Signals::new(heeded)?;
+    let watched = TERMINATION_SIGNALS.iter().copied().chain([SIGTSTP, SIGCONT, SIGWINCH]);
+    let handled = process_signals::not_ignored(watched);
+    HANDLES_SIGTSTP.store(handled.contains(&SIGTSTP), Ordering::SeqCst);
+    let mut signals = Signals::new(handled)?;
     let hang_up = sender.clone();
     thread::Builder::new().name("signals".into()).spawn(move || {
         for number in signals.forever() {
@@ -116,7 +116,7 @@ pub fn suspend_job() -> io::Result<()> {
 
 /// Returns whether a shell with job control could resume this job.
 pub fn can_be_resumed() -> bool {
-    if !STOPS.load(Ordering::SeqCst) {
+    if !HANDLES_SIGTSTP.load(Ordering::SeqCst) {
         return false;
     }
     let pid = getpid().as_raw_pid();

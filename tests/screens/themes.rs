@@ -32,7 +32,7 @@ fn styles(name: ThemeName, depth: ColorDepth) -> [(&'static str, Style); 12] {
         frame_focus,
         selected,
         success,
-        moving,
+        attention,
         failure,
         key,
         gauge,
@@ -46,7 +46,7 @@ fn styles(name: ThemeName, depth: ColorDepth) -> [(&'static str, Style); 12] {
         ("frame-focus", frame_focus),
         ("selected", selected),
         ("success", success),
-        ("moving", moving),
+        ("attention", attention),
         ("failure", failure),
         ("key", key),
         ("gauge", gauge),
@@ -142,7 +142,7 @@ fn success_is_green_and_states_differ_without_green_cones() {
         let theme = Theme::built_in(name, ColorDepth::TrueColor).unwrap();
         let [red, green, blue] = rgb(theme.success.fg);
         assert!(green > red && green > blue, "{name:?}");
-        let states = [theme.success, theme.moving, theme.failure].map(|style| {
+        let states = [theme.success, theme.attention, theme.failure].map(|style| {
             without_green_cones(rgb(style.fg)).map(|value| value.max(0.0).powf(1.0 / 2.2))
         });
         for (at, state) in states.iter().enumerate() {

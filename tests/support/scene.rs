@@ -199,7 +199,7 @@ pub fn removing(columns: u16, rows: u16) -> Desk {
         patterns: tessera_model::PatternLists::default(),
         encoding: None,
     };
-    desk.answer(Lane::LocalDataset(id), Payload::LocalDataset(local));
+    desk.answer(Lane::ConfirmRemoval(id), Payload::LocalDataset(local));
     desk
 }
 

@@ -33,7 +33,7 @@ fn ask_for_removal(desk: &mut Desk, uploads: u64) {
         patterns: PatternLists::default(),
         encoding: None,
     };
-    desk.answer(Lane::LocalDataset(id), Payload::LocalDataset(local));
+    desk.answer(Lane::ConfirmRemoval(id), Payload::LocalDataset(local));
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn a_dialog_that_comes_late_says_that_it_is_not_shown() {
     let mut desk = local(Status::Ready);
     desk.press("1 D");
     let id = dataset(1, Status::Ready).id;
-    let (ticket, _) = desk.take(|lane| *lane == Lane::LocalDataset(id));
+    let (ticket, _) = desk.take(|lane| *lane == Lane::ConfirmRemoval(id));
     desk.press("?");
     let local = LocalDataset {
         folder_missing: false,

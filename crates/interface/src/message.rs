@@ -40,7 +40,8 @@ pub enum Lane {
     Enrichment(DatasetId),
     Overview(DatasetId, EntityType),
     Record(DatasetId),
-    LocalDataset(DatasetId),
+    /// What a local service knows about a dataset before it is removed.
+    ConfirmRemoval(DatasetId),
     /// The files that belong to a dataset of a local folder.
     FilePatterns(DatasetId),
     /// Removing, renaming or rescanning a dataset of a local folder, or cancelling its indexing. It is a write, so it
@@ -163,7 +164,7 @@ impl Lane {
             | Self::Members(..)
             | Self::Map(_)
             | Self::Overview(..)
-            | Self::LocalDataset(_)
+            | Self::ConfirmRemoval(_)
             | Self::FilePatterns(_)
             | Self::Manage(_)
             | Self::Split(_)

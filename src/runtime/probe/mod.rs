@@ -30,7 +30,7 @@ use tessera_config::input::{Chord, Key, Sequence, SequenceSplitter, TerminalInpu
 use tessera_picture::Protocol;
 
 use crate::{
-    process_signals::{self, ENDING},
+    process_signals::{self, TERMINATION_SIGNALS},
     runtime::probe::{
         capabilities::{decide_capabilities, wrap_for_screen, wrap_for_tmux},
         replies::is_attributes,
@@ -237,7 +237,7 @@ struct EndingSignals {
 impl EndingSignals {
     fn hold_back() -> io::Result<Self> {
         let (last_signal, act) = (Arc::default(), Arc::new(AtomicBool::new(false)));
-        for signal in process_signals::heeded(ENDING.iter().copied()) {
+        for signal in process_signals::not_ignored(TERMINATION_SIGNALS.iter().copied()) {
             // The commands handle an interrupt themselves when the terminal is restored.
             if signal != SIGINT {
                 flag::register_conditional_default(signal, Arc::clone(&act))?;

@@ -100,7 +100,7 @@ impl App {
             (Lane::Record(dataset), Ok(Payload::Record(fields))) => {
                 FactSheet::show_record(self, dataset, fields);
             }
-            (Lane::LocalDataset(dataset), Ok(Payload::LocalDataset(local))) => {
+            (Lane::ConfirmRemoval(dataset), Ok(Payload::LocalDataset(local))) => {
                 manage_dataset::confirm_removal(self, dataset, &local);
             }
             (Lane::FilePatterns(dataset), Ok(Payload::LocalDataset(local))) => {
@@ -291,7 +291,7 @@ impl App {
             (
                 Lane::Dataset(_)
                 | Lane::Record(_)
-                | Lane::LocalDataset(_)
+                | Lane::ConfirmRemoval(_)
                 | Lane::FilePatterns(_)
                 | Lane::OpenExternally
                 | Lane::CustomCommand

@@ -21,8 +21,8 @@ pub struct Theme {
     pub frame_focus: Style,
     pub selected: Style,
     pub success: Style,
-    /// The style of something in progress, and of warnings.
-    pub moving: Style,
+    /// The style of what the user should notice: warnings, work in progress, marks, and what narrows the results.
+    pub attention: Style,
     pub failure: Style,
     pub key: Style,
     pub gauge: Style,
@@ -108,7 +108,7 @@ const ROLES: [(&str, RoleStyle); 12] = [
     ("frame-focus", |theme| &mut theme.frame_focus),
     ("selected", |theme| &mut theme.selected),
     ("success", |theme| &mut theme.success),
-    ("moving", |theme| &mut theme.moving),
+    ("attention", |theme| &mut theme.attention),
     ("failure", |theme| &mut theme.failure),
     ("key", |theme| &mut theme.key),
     ("gauge", |theme| &mut theme.gauge),

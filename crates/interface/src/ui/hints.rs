@@ -46,7 +46,7 @@ pub(super) fn notification(ctx: &mut DrawContext, area: Rect) {
     let theme = ctx.theme;
     let (mark, style) = match notification.level {
         Level::Success => (" ✔ ", theme.success),
-        Level::Warning => (" ⚠ ", theme.moving),
+        Level::Warning => (" ⚠ ", theme.attention),
         Level::Error => (" ✖ ", theme.failure),
     };
     Clear.render(area.intersection(ctx.buf.area), ctx.buf);
@@ -247,7 +247,7 @@ fn mode_hint(ctx: &DrawContext) -> Option<(String, Style)> {
     }
     if app.overlays().submit_pending() {
         let hint = "checking the dataset's status …   Esc cancel";
-        return Some((hint.to_owned(), theme.moving));
+        return Some((hint.to_owned(), theme.attention));
     }
     if let Some(overlay) = app.overlay() {
         return Some((overlay.hints().to_owned(), theme.dim));
@@ -259,8 +259,8 @@ fn mode_hint(ctx: &DrawContext) -> Option<(String, Style)> {
         .query()
         .editing_hints(app.panes().focus, app.results())
         .map(|hint| (hint.to_owned(), theme.dim));
-    let selecting = || selection_hint(app).map(|hint| (hint, theme.moving));
-    editing.or_else(selecting).or_else(|| tagging_hint(app).map(|hint| (hint, theme.moving)))
+    let selecting = || selection_hint(app).map(|hint| (hint, theme.attention));
+    editing.or_else(selecting).or_else(|| tagging_hint(app).map(|hint| (hint, theme.attention)))
 }
 
 /// Draws the suggested actions that fit into the line, and always the menu and the help. When the mouse is over an

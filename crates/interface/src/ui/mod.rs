@@ -154,7 +154,7 @@ fn header(ctx: &mut DrawContext, area: Rect) {
     let used = parts.iter().fold(2, |used: u16, (text, _)| used.saturating_add(text_cells(text)));
     let (_, tabs) = split_columns(left, used);
     results_header::tabs(ctx, tabs);
-    let style = if outage(app).is_some() { theme.moving } else { theme.dim };
+    let style = if outage(app).is_some() { theme.attention } else { theme.dim };
     let login_style = if app.login().rejection.is_some() { theme.failure } else { theme.dim };
     ctx.put(right, 0, &[(login, login_style), (gap.to_owned(), style), (activity, style)]);
 }
@@ -196,7 +196,7 @@ fn chips(ctx: &mut DrawContext, area: Rect) {
         let (mark, style) = match chip.state {
             ChipState::On => (theme.success, theme.text),
             ChipState::Off | ChipState::Context => (theme.dim, theme.dim),
-            ChipState::NotRun => (theme.moving, theme.text),
+            ChipState::NotRun => (theme.attention, theme.text),
         };
         let (text, glyph) = (chip.text.as_str(), chip.state.symbol());
         ctx.put(chip_area, 0, &[(" ", style), (glyph, mark), (" ", style), (text, style)]);
@@ -205,7 +205,7 @@ fn chips(ctx: &mut DrawContext, area: Rect) {
     }
     let (_, rest) = split_columns(area, used);
     if hidden > 0 {
-        return ctx.put(rest, 0, &[(format!(" +{hidden}"), theme.moving)]);
+        return ctx.put(rest, 0, &[(format!(" +{hidden}"), theme.attention)]);
     }
     let key = ctx.first_key(Action::FocusQuery).unwrap_or_default();
     let cells = usize::from(rest.width).saturating_sub(3 + display_width(&key));

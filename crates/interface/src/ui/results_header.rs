@@ -89,7 +89,7 @@ pub(super) fn status_line(ctx: &mut DrawContext, inside: Rect, view: &View) {
     let has_legend_row = rows > notice_rows;
     let cells = usize::from(inside.width).saturating_sub(1);
     if let Some(text) = results_notice(ctx.app) {
-        let notice = Line::from(vec![Span::raw(" "), Span::styled(text, theme.moving)]);
+        let notice = Line::from(vec![Span::raw(" "), Span::styled(text, theme.attention)]);
         ctx.put_lines(Rect { height: notice_rows, ..inside }, &[notice]);
     } else {
         draw_query(ctx, inside, view, cells, has_legend_row);
@@ -113,7 +113,7 @@ fn draw_query(
     let first = members_text(ctx, view)
         .map(|text| vec![(text, theme.dim)])
         .or_else(|| {
-            arrangement_text(ctx.app.results(), view).map(|text| vec![(text, theme.moving)])
+            arrangement_text(ctx.app.results(), view).map(|text| vec![(text, theme.attention)])
         })
         .unwrap_or_else(|| query_text(ctx, view, cells, has_legend_row));
     let mut parts = vec![(" ".to_owned(), theme.dim)];
@@ -185,7 +185,7 @@ fn query_text(
 ) -> Vec<(String, Style)> {
     let theme = ctx.theme;
     if let Some(computed) = &view.computed {
-        return vec![(computed.label.to_string(), theme.moving)];
+        return vec![(computed.label.to_string(), theme.attention)];
     }
     let Some(RankingText { subject: (kind, name), legend }) = ctx.app.results().ranking_text()
     else {

@@ -95,7 +95,7 @@ pub(super) fn draw_tile(
     let (_, line) = split_columns(below, text_cells(glyph));
     let text = TileText::new(ctx, tile, state);
     let badges = badges(ctx.app, tile, usize::from(line.width).saturating_sub(USUAL_SIZE_CELLS));
-    ctx.put(line, 0, &[(badges.as_str(), theme.moving)]);
+    ctx.put(line, 0, &[(badges.as_str(), theme.attention)]);
     let (_, line) = split_columns(line, text_cells(&badges));
     match text.relevance {
         None => {
@@ -140,7 +140,7 @@ pub(super) fn draw_row(ctx: &mut DrawContext, area: Rect, tile: &Tile, selected:
     let parts = [
         (" ", theme.text),
         (glyph, style),
-        (&badges, theme.moving),
+        (&badges, theme.attention),
         (&score, theme.accent),
         (count, theme.text),
         ("  ", theme.dim),

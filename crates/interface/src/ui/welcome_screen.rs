@@ -339,7 +339,7 @@ fn field_value(
 fn outcome_lines(welcome: &Welcome, theme: &Theme) -> Vec<Line<'static>> {
     match &welcome.attempt {
         ConnectionAttempt::None => Vec::new(),
-        ConnectionAttempt::Connecting => vec![Line::styled(" connecting …", theme.moving)],
+        ConnectionAttempt::Connecting => vec![Line::styled(" connecting …", theme.attention)],
         ConnectionAttempt::Failed(reason) => {
             let reason = SafeText::detail(reason);
             vec![Line::styled(format!(" ✖ {reason}"), theme.failure)]

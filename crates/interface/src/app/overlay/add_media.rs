@@ -576,7 +576,7 @@ fn check_lines(ctx: &DrawContext, form: &AddMediaForm) -> Vec<Line<'static>> {
     let mut lines: Vec<(String, Style)> = Vec::new();
     if let Some(status) = ctx.app.service_data().add_media_blocked(form.dataset) {
         let text = format!("the dataset is {status}; Enter adds the media as soon as possible");
-        lines.push((text, theme.moving));
+        lines.push((text, theme.attention));
     }
     match &form.check {
         SourceCheck::None if matches!(form.tab, SourceTab::Files | SourceTab::Archive) => {
@@ -589,7 +589,7 @@ fn check_lines(ctx: &DrawContext, form: &AddMediaForm) -> Vec<Line<'static>> {
             let text = "only the service can read this source; Enter adds all media in it";
             lines.push((text.to_owned(), theme.success));
         }
-        SourceCheck::Running(_) => lines.push(("checking the files…".to_owned(), theme.moving)),
+        SourceCheck::Running(_) => lines.push(("checking the files…".to_owned(), theme.attention)),
         SourceCheck::Done(_, preflight) => {
             // If there is nothing to add, only the warnings and the unreadable files say why.
             if !preflight.is_empty() {
@@ -598,7 +598,7 @@ fn check_lines(ctx: &DrawContext, form: &AddMediaForm) -> Vec<Line<'static>> {
             let unreadable = preflight.unreadable_files.iter();
             let unreadable = unreadable.map(|file| format!("  {}: {}", file.name, file.reason));
             let warnings = preflight.warnings.iter().map(ToString::to_string).chain(unreadable);
-            lines.extend(warnings.map(|text| (text, theme.moving)));
+            lines.extend(warnings.map(|text| (text, theme.attention)));
         }
     }
     let line = |(text, style)| Line::from(vec![Span::raw(" "), Span::styled(text, style)]);

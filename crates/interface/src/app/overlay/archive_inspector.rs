@@ -198,7 +198,7 @@ fn draw_facts(ctx: &mut DrawContext, area: Rect, inspection: &Inspection) {
     let theme = ctx.theme;
     let fact = |name, value| (name, value, theme.text);
     let problem = |name, count| {
-        (name, group_digits(count), if count > 0 { theme.moving } else { theme.text })
+        (name, group_digits(count), if count > 0 { theme.attention } else { theme.text })
     };
     let mut facts = vec![fact("size", format_bytes(inspection.bytes))];
     if inspection.has_rows() {

@@ -105,7 +105,7 @@ impl Dialog for CaptionSearchForm {
                 Some((below, all)) => {
                     (format!("{below} of {all} on this page are below"), theme.text)
                 }
-                None => (enrichment_warning(ctx), theme.moving),
+                None => (enrichment_warning(ctx), theme.attention),
             },
         };
         let focused = usize::from(self.max_score_focused);

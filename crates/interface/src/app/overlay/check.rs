@@ -299,7 +299,7 @@ impl QualityCheck {
         let (app, theme) = (rows.ctx.app, rows.ctx.theme);
         let is_running = app.tickets().is_open(&Lane::Check(self.dataset));
         match self.conditions() {
-            _ if is_running => rows.text("Checking …", theme.moving),
+            _ if is_running => rows.text("Checking …", theme.attention),
             Ok(_) => rows.text(FORM_NOTE, theme.text),
             Err(reason) => rows.text(&format!("! {reason}"), theme.failure),
         }

@@ -541,7 +541,7 @@ impl DuplicateReview {
         let Some(typed) = &self.typed_rule else {
             return ctx.put(last, 0, &[(" ", theme.text), (&self.message, theme.dim)]);
         };
-        let message = [Line::styled(format!(" {}", self.message), theme.moving)];
+        let message = [Line::styled(format!(" {}", self.message), theme.attention)];
         let rows = rows_of_lines(&message, inside.width).min(inside.height.saturating_sub(1));
         let above = Rect { y: last.y - rows, height: rows, ..inside };
         Clear.render(above.union(last).intersection(ctx.buf.area), ctx.buf);
@@ -572,11 +572,11 @@ impl DuplicateReview {
                 (format!("{images:<11}"), theme.text),
             ];
             if self.found.is_undecided(group) {
-                parts.push((format!("{:<28}", "undecided, nothing goes"), theme.moving));
+                parts.push((format!("{:<28}", "undecided, nothing goes"), theme.attention));
             } else {
                 let freed = format_bytes(totals.freed_bytes);
                 parts.push((format!("keeps {:<4}", totals.kept), theme.success));
-                parts.push((format!("frees {freed:>10}  "), theme.moving));
+                parts.push((format!("frees {freed:>10}  "), theme.attention));
             }
             if lines == 1 {
                 parts.push((name.to_string(), theme.dim));
@@ -663,7 +663,7 @@ impl DuplicateReview {
         let used: usize = parts.iter().map(|(text, _)| display_width(text)).sum();
         let room = usize::from(width).saturating_sub(used + 1);
         let rest = marks_and_path(&marks(ctx.app, image), image.path().as_str(), room);
-        parts.extend(rest.into_iter().zip([theme.moving, theme.text]));
+        parts.extend(rest.into_iter().zip([theme.attention, theme.text]));
         parts
     }
 
@@ -693,7 +693,7 @@ impl DuplicateReview {
         let freed = format_bytes(totals.freed_bytes);
         let mut lines =
             vec![Line::styled(format!(" {kept}, {going}: {freed} are freed."), theme.text)];
-        lines.extend(self.rule_lines().into_iter().map(|text| Line::styled(text, theme.moving)));
+        lines.extend(self.rule_lines().into_iter().map(|text| Line::styled(text, theme.attention)));
         lines.push(Line::default());
         lines.extend(END_ACTIONS.map(|(key, text)| {
             Line::from(vec![
@@ -716,7 +716,7 @@ impl DuplicateReview {
             let first = format!("   {decision}  {size:>10}  ");
             let room = usize::from(list.width).saturating_sub(display_width(&first) + 1);
             let [marks, path] = marks_and_path(&marks(ctx.app, image), image.path().as_str(), room);
-            let marks_style = if self.found.goes(image) { theme.moving } else { theme.dim };
+            let marks_style = if self.found.goes(image) { theme.attention } else { theme.dim };
             ctx.put(list, row, &[(first, style), (marks, marks_style), (path, theme.text)]);
         }
     }
@@ -737,7 +737,7 @@ const NOTES: [&str; 3] = [
 ];
 
 fn decision_text(theme: &Theme, goes: bool) -> (&'static str, Style) {
-    if goes { ("goes", theme.moving) } else { ("keep", theme.success) }
+    if goes { ("goes", theme.attention) } else { ("keep", theme.success) }
 }
 
 /// Returns what an image has that may be missed, as signs, or as words if it is read aloud.

@@ -486,7 +486,7 @@ fn draw_omissions(rows: &mut FormRows<App>, form: &ExportForm) {
         rows.blank();
     }
     for omission in omissions {
-        rows.text(omission, rows.ctx.theme.moving);
+        rows.text(omission, rows.ctx.theme.attention);
     }
 }
 

@@ -126,7 +126,7 @@ impl Dialog for FileActionConfirmation {
         let inside = ctx.dialog(area, "Act on original files");
         let theme = ctx.theme;
         let [summary, note] = self.head();
-        let warnings = self.warnings().into_iter().map(|line| (line, theme.moving));
+        let warnings = self.warnings().into_iter().map(|line| (line, theme.attention));
         let max_files = if ctx.app.setup.is_text { MAX_READ_FILES } else { MAX_FILES };
         let files = self.files(max_files).into_iter().map(|line| (line, theme.dim));
         let lines = [(summary, theme.text), (note, theme.dim)].into_iter();

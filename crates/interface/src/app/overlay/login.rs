@@ -332,7 +332,7 @@ fn outcome_line(ctx: &DrawContext, outcome: &LoginOutcome) -> Option<Line<'stati
     let theme = ctx.theme;
     let (mark, text, style) = match outcome {
         LoginOutcome::None => return None,
-        LoginOutcome::Running => ("", "waiting for the service …", theme.moving),
+        LoginOutcome::Running => ("", "waiting for the service …", theme.attention),
         LoginOutcome::Accepted(text) => ("✔ ", text.as_str(), theme.success),
         LoginOutcome::Failed(text) => ("✖ ", text.as_str(), theme.failure),
     };

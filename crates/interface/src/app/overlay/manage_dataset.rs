@@ -52,7 +52,7 @@ impl Dialog for RemovalConfirmation {
         let lines = [
             ("Removes the index of this dataset, and its exports.".to_owned(), theme.text),
             ("The files in its folder are not touched.".to_owned(), theme.text),
-            (uploads, theme.moving),
+            (uploads, theme.attention),
             ("Opening the folder again indexes it again.".to_owned(), theme.dim),
         ];
         let lines: Vec<Line> = lines
@@ -71,7 +71,7 @@ fn kept_uploads(uploads: u64) -> String {
 /// Requests the number of uploads, which the confirmation shows.
 pub fn request_removal(app: &mut App) {
     if let Some(id) = app.target_dataset().map(|dataset| dataset.id) {
-        app.outbox.send(Lane::LocalDataset(id), Request::LocalDataset(id));
+        app.outbox.send(Lane::ConfirmRemoval(id), Request::LocalDataset(id));
     }
 }
 

@@ -670,7 +670,7 @@ impl MapView {
         }
         if let Some(rectangle) = self.rectangle(plot) {
             let inside = group_digits(self.points_in(rectangle).len() as u64);
-            facts.push((format!("{inside} in the rectangle"), theme.moving));
+            facts.push((format!("{inside} in the rectangle"), theme.attention));
         }
         let lines = facts.into_iter().map(|(text, style)| Line::styled(text, style));
         ctx.put_lines(area, &lines.collect::<Vec<_>>());
@@ -688,8 +688,8 @@ fn has_color(styles: &[Style; CLASSES]) -> bool {
 }
 
 fn class_styles(theme: &Theme) -> [Style; CLASSES] {
-    let Theme { accent, moving, success, failure, key, text, dim, .. } = *theme;
-    [accent, moving, success, failure, key, text, dim]
+    let Theme { accent, attention, success, failure, key, text, dim, .. } = *theme;
+    [accent, attention, success, failure, key, text, dim]
 }
 
 /// Adds media items to a selection in one step that can be undone, except known members of its clusters. Returns how

@@ -214,7 +214,7 @@ impl PathPicker {
         listing: Option<&Remote<FolderListing>>,
     ) {
         if let Some(failure) = listing.and_then(Remote::failure) {
-            return ctx.centered_message(area, ctx.theme.moving, &[failure.to_string()]);
+            return ctx.centered_message(area, ctx.theme.attention, &[failure.to_string()]);
         }
         let folder = listing.and_then(Remote::value);
         let candidates = self.candidates(listing);

@@ -95,7 +95,7 @@ impl Dialog for ViewNameInput {
                 rows.text(&format!("for    {}", choice_text(scope, true)), theme.text);
             }
             if replaces {
-                rows.text(&format!("? replaces the view “{name}”"), theme.moving);
+                rows.text(&format!("? replaces the view “{name}”"), theme.attention);
             }
         });
     }

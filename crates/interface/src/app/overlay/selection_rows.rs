@@ -28,7 +28,7 @@ pub(crate) fn mark_glyph(theme: &Theme, state: SelectionState) -> (&'static str,
         SelectionState::Items(_) => ("✓ ", theme.success),
         SelectionState::Whole => ("● ", theme.success),
         SelectionState::Partial(_) => ("◐ ", theme.success),
-        SelectionState::Stale => ("⚠ ", theme.moving),
+        SelectionState::Stale => ("⚠ ", theme.attention),
     }
 }
 
@@ -185,7 +185,7 @@ fn visibility(
     state: SelectionState,
 ) -> (&'static str, Style) {
     match (state, ctx.app.results.tile_of_entry(entry)) {
-        (SelectionState::Stale, _) => ("stale", ctx.theme.moving),
+        (SelectionState::Stale, _) => ("stale", ctx.theme.attention),
         (_, Some(_)) => ("here", ctx.theme.dim),
         (_, None) => ("not shown", ctx.theme.dim),
     }

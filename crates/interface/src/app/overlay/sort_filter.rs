@@ -86,7 +86,7 @@ impl Dialog for FilterInput {
         let (field, end) = split_end(rest, &matches);
         ctx.put(prompt, 0, &[(" / ", theme.key)]);
         ctx.text_field(field, &self.text, true);
-        ctx.put(end, 0, &[(matches, if left == 0 { theme.moving } else { theme.dim })]);
+        ctx.put(end, 0, &[(matches, if left == 0 { theme.attention } else { theme.dim })]);
     }
 }
 

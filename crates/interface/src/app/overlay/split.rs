@@ -248,7 +248,7 @@ impl Dialog for SplitForm {
         let (app, theme) = (ctx.app, ctx.theme);
         let (preview, style) = match self.preview(app) {
             _ if app.tickets().is_open(&Lane::Split(self.dataset)) => {
-                ("Dividing …".to_owned(), theme.moving)
+                ("Dividing …".to_owned(), theme.attention)
             }
             Ok(preview) => (preview, theme.text),
             Err(reason) => (format!("! {reason}"), theme.failure),

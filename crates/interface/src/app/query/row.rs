@@ -4,7 +4,7 @@
 //! [`Filter`], or names the field that is wrong, so that a filter with two keys cannot be built.
 
 use tessera_config::{
-    input::{Chord, Key as Button},
+    input::{Chord, Key},
     tables::text_of,
 };
 use tessera_model::{
@@ -94,9 +94,9 @@ impl FilterKind {
     pub fn choices(self) -> Vec<&'static str> {
         let operators = match self {
             Self::Text => return vec!["semantic", "fts"],
-            Self::Labels => return vec!["one_of", "is", "is_not", "not_one_of"],
+            Self::Labels => return LabelRule::ALL.map(LabelRule::as_str).to_vec(),
             Self::Tags => return vec!["is"],
-            Self::Issues => return vec!["in", "out"],
+            Self::Issues => return IssueMode::ALL.map(IssueMode::as_str).to_vec(),
             Self::Duplicates => return vec!["duplicates"],
             Self::Uniqueness => return vec!["uniqueness"],
             Self::Similarity => return vec!["media", "upload"],
@@ -287,7 +287,7 @@ impl FilterRow {
     pub fn edit(&mut self, field: usize, chord: Chord) {
         let is_list = self.is_list();
         let Some(input) = self.inputs.get_mut(field) else { return };
-        if chord.key == Button::Backspace && input.value().is_empty() && is_list {
+        if chord.key == Key::Backspace && input.value().is_empty() && is_list {
             self.entries.pop();
         } else {
             edit(input, chord);

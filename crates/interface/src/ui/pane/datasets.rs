@@ -23,7 +23,7 @@ pub(in crate::ui) fn datasets(ctx: &mut DrawContext, area: Rect) {
     let clearing = if is_focused { "Esc clears" } else { "filter" };
     let clearing = format!("{clearing} “{}”", SafeText::name(filter));
     if area.height < MIN_FRAMED_ROWS {
-        let matching = matching.map(|text| (format!("{text}, {clearing} · "), ctx.theme.moving));
+        let matching = matching.map(|text| (format!("{text}, {clearing} · "), ctx.theme.attention));
         let parts = matching.into_iter().chain(status_summary(ctx));
         return ctx.collapsed_pane_of(area, Pane::Datasets, parts);
     }
@@ -35,7 +35,7 @@ pub(in crate::ui) fn datasets(ctx: &mut DrawContext, area: Rect) {
     }
     if is_filtered {
         let footer = Rect { x: area.x + 2, width: area.width.saturating_sub(4), ..area };
-        ctx.put(footer, area.height - 1, &[(format!(" {clearing} "), ctx.theme.moving)]);
+        ctx.put(footer, area.height - 1, &[(format!(" {clearing} "), ctx.theme.attention)]);
     }
     let top = datasets_scroll_top(ctx.app, area);
     let selected = ctx.app.selected_dataset().map(|dataset| dataset.id);

@@ -87,7 +87,7 @@ fn preview_lines(ctx: &DrawContext, preview: &Preview) -> Vec<(String, Style)> {
     let tags = preview.tags.iter().chain(kept).map(ToString::to_string);
     let given: Vec<String> = rating.into_iter().chain(tags).collect();
     if !given.is_empty() {
-        lines.push((format!("tags: {}", given.join(", ")), theme.moving));
+        lines.push((format!("tags: {}", given.join(", ")), theme.attention));
     }
     lines
 }

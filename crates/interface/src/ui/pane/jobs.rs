@@ -116,12 +116,12 @@ fn state_glyph(theme: &Theme, job: &Job) -> (&'static str, Style) {
         | JobState::Encoding(..)
         | JobState::DatasetRunning
         | JobState::ExportRunning(..)
-        | JobState::Downloading(..) => ("▶", theme.moving),
+        | JobState::Downloading(..) => ("▶", theme.attention),
         JobState::DatasetDone(_) | JobState::ExportReady(_) | JobState::Downloaded(..) => {
             ("✔", theme.success)
         }
         JobState::Failed(..) => ("✖", theme.failure),
-        JobState::Uncertain(_) => ("?", theme.moving),
+        JobState::Uncertain(_) => ("?", theme.attention),
         JobState::Unwatched(_) | JobState::OtherInstance(_) => ("○", theme.dim),
     }
 }

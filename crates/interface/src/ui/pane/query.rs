@@ -457,7 +457,7 @@ pub(super) fn row_suffix(diagnostic: &Diagnostic, cells: u16) -> String {
 pub(super) fn severity_style(ctx: &DrawContext, severity: Severity) -> Style {
     match severity {
         Severity::Error => ctx.theme.failure,
-        Severity::Warning => ctx.theme.moving,
+        Severity::Warning => ctx.theme.attention,
         Severity::Info => ctx.theme.dim,
     }
 }

@@ -112,11 +112,11 @@ pub(in crate::ui) fn status_glyph(ctx: &DrawContext, dataset: &Dataset) -> (&'st
     let (glyph, style) = match dataset.status {
         _ if is_without_folder(dataset) => ("!", theme.failure),
         Status::Ready => ("●", theme.success),
-        Status::PartialIndex => ("◧", theme.moving),
-        Status::ReadOnly => ("◑", theme.moving),
-        Status::Indexing => ("◔", theme.moving),
+        Status::PartialIndex => ("◧", theme.attention),
+        Status::ReadOnly => ("◑", theme.attention),
+        Status::Indexing => ("◔", theme.attention),
         Status::Error => ("✖", theme.failure),
-        Status::Other(_) => ("?", theme.moving),
+        Status::Other(_) => ("?", theme.attention),
     };
     (glyph, if ctx.app.login().rejection.is_some() { theme.dim } else { style })
 }
@@ -263,7 +263,7 @@ fn model_parts(
         let status = known.map_or(ModelStatus::Unknown, |known| known.status_of(model));
         let (sign, words, style) = match status {
             ModelStatus::Applied => ("✓", " applied  ", theme.success),
-            ModelStatus::NotApplied => ("✗", " not applied  ", theme.moving),
+            ModelStatus::NotApplied => ("✗", " not applied  ", theme.attention),
             ModelStatus::Unknown => ("?", " unknown  ", theme.dim),
         };
         if ctx.app.setup().is_text {
@@ -292,7 +292,7 @@ fn operation_lines(ctx: &DrawContext, status: &Status) -> Vec<Line<'static>> {
         let (mark, style, reason) = match allowed {
             Permission::Allowed => (sign(" ✓ ", " allowed: "), theme.success, ""),
             Permission::Unspecified | Permission::Confirm => {
-                (sign(" ? ", " uncertain: "), theme.moving, "may be rejected")
+                (sign(" ? ", " uncertain: "), theme.attention, "may be rejected")
             }
             Permission::Denied(reason) => (sign(" ✗ ", " not allowed: "), theme.dim, reason),
         };
@@ -326,9 +326,9 @@ pub(in crate::ui) fn connection(ctx: &mut DrawContext, area: Rect) {
 fn connection_facts(ctx: &DrawContext) -> Vec<(&'static str, String, Style)> {
     let (app, theme) = (ctx.app, ctx.theme);
     let service = match outage(app) {
-        Some(outage) => ("service", outage_text(outage, 0), theme.moving),
+        Some(outage) => ("service", outage_text(outage, 0), theme.attention),
         None if app.service_data().datasets.value().is_none() => {
-            ("service", "connecting".to_owned(), theme.moving)
+            ("service", "connecting".to_owned(), theme.attention)
         }
         None => ("service", "responding".to_owned(), theme.text),
     };
