@@ -98,6 +98,7 @@ fn read_document(document: &Document) -> BlockText {
         keywords: keywords(document),
         labels,
         dates,
+        described_extension: first(PHOTOSHOP, "SidecarForExtension"),
     }
 }
 

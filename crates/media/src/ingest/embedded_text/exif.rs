@@ -66,6 +66,7 @@ pub(crate) fn read_exif(bytes: &[u8]) -> BlockText {
         keywords: Vec::new(),
         labels,
         dates,
+        ..BlockText::default()
     }
 }
 

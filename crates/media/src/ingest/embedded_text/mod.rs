@@ -60,9 +60,18 @@ pub fn read(picture: &[u8]) -> EmbeddedText {
     ])
 }
 
+/// The content of an XMP file beside a picture.
+pub(super) struct XmpFile {
+    pub text: EmbeddedText,
+    /// The extension of the described file. Without it, all files of the same name are described.
+    pub described_extension: Option<String>,
+}
+
 /// Reads an XMP file. The error is a reason that is shown to users.
-pub(super) fn read_xmp_file(text: &str) -> Result<EmbeddedText, String> {
-    Ok(merged([Some(parse_xmp(text)?)]))
+pub(super) fn read_xmp_file(text: &str) -> Result<XmpFile, String> {
+    let mut block = parse_xmp(text)?;
+    let described_extension = block.described_extension.take();
+    Ok(XmpFile { text: merged([Some(block)]), described_extension })
 }
 
 /// Returns the description of a picture that a photo program has copied, unless a camera wrote it.

@@ -110,6 +110,8 @@ pub(super) struct BlockText {
     /// The labels of persons, and all metadata labels but those of a date.
     pub labels: Vec<String>,
     pub dates: Dates,
+    /// The extension of the file that the block describes, if the block says so. Only XMP beside a picture does.
+    pub described_extension: Option<String>,
 }
 
 /// The labels of the dates in a block, each of which is empty if it is unknown.

@@ -223,17 +223,10 @@ impl BoxUnit {
     }
 }
 
-#[derive(Deserialize)]
-struct ObjectRow<'a> {
-    #[serde(borrow, alias = "category_name")]
-    label: Option<&'a RawValue>,
-    bbox: Option<&'a RawValue>,
-}
-
-/// The columns of an object of lists.
+/// The columns of an object, or of an object of lists.
 type ObjectColumns<'a> = BTreeMap<String, &'a RawValue>;
 
-/// The names of the list of names, in the order in which they are tried.
+/// The names of the name or list of names, in the order in which they are tried.
 pub(super) const OBJECT_NAME_COLUMNS: [&str; 11] = [
     "categories",
     "category",
@@ -290,11 +283,18 @@ pub(crate) fn read_object(
     unit: BoxUnit,
     description: &mut MediaDescription,
 ) -> Result<(), &'static str> {
-    let object = documents::parse_object::<ObjectRow<'_>>(value.get())
+    let columns = documents::parse_object::<ObjectColumns<'_>>(value.get())
         .ok_or("one of its objects is not a JSON object")?;
-    let bbox = object.bbox.ok_or("one of its objects has no bbox")?;
+    let bbox = column(&columns, &BOX_COLUMNS).ok_or("one of its objects has no bbox")?;
     let annotation = documents::parse_object::<Annotation>(value.get());
-    add_object(object.label, bbox, annotation, unit, description)
+    add_object(column(&columns, &OBJECT_NAME_COLUMNS), bbox, annotation, unit, description)
+}
+
+const BOX_COLUMNS: [&str; 3] = ["bbox", "bboxes", "boxes"];
+
+/// Returns the first of these columns that has a value.
+fn column<'a>(columns: &ObjectColumns<'a>, names: &[&str]) -> Option<&'a RawValue> {
+    names.iter().filter_map(|name| columns.get(*name).copied()).find(|value| value.get() != "null")
 }
 
 /// Reads an object of lists. The lists of names and annotations may be missing.
@@ -304,8 +304,8 @@ fn read_columns(
     description: &mut MediaDescription,
     diagnostics: &mut SidecarDiagnostics,
 ) -> Option<()> {
-    let names = OBJECT_NAME_COLUMNS.iter().find_map(|name| columns.get(*name));
-    let boxes = ["bbox", "bboxes", "boxes"].iter().find_map(|name| columns.get(*name));
+    let names = column(columns, &OBJECT_NAME_COLUMNS);
+    let boxes = column(columns, &BOX_COLUMNS);
     let (boxes, box_count) = elements(boxes?)?;
     let unnamed = to_raw_value(UNNAMED).ok()?;
     let (names, name_count) = match names {
@@ -353,8 +353,13 @@ fn add_object(
     let label = label.ok_or("one of its objects has no name")?;
     let sides = parse_box(bbox);
     let sides = sides.ok_or("the bbox of an object is not a list of four numbers")?;
-    let extent =
-        unit.bounding_box(sides).ok_or("the bbox of an object is empty or outside the picture")?;
+    let outside = match unit {
+        BoxUnit::Fractions if sides.iter().any(|side| *side > 1.0) => {
+            "the bbox of an object is not in fractions of the picture; divide pixels by its width and height"
+        }
+        _ => "the bbox of an object is empty or outside the picture",
+    };
+    let extent = unit.bounding_box(sides).ok_or(outside)?;
     let malformed = "the score, polygons, mask or keypoints of an object are malformed";
     let end = annotation.as_ref().map(drop).ok_or(malformed);
     let annotation = annotation.unwrap_or_default();

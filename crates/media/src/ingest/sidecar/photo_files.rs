@@ -11,7 +11,9 @@ use super::prelude::*;
 use super::{
     annotation_files::unread, file_index::FileIndex, sidecar_reader::MAX_PER_IMAGE_SIDECAR_BYTES,
 };
-use crate::ingest::embedded_text::{self, EmbeddedText, caption_of_photo, labels_of_photo};
+use crate::ingest::embedded_text::{
+    self, EmbeddedText, XmpFile, caption_of_photo, labels_of_photo,
+};
 
 pub(crate) fn read_xmp(reader: &mut SidecarReader<'_>) {
     let mut sidecars = unread(reader, "xmp");
@@ -24,10 +26,16 @@ pub(crate) fn read_xmp(reader: &mut SidecarReader<'_>) {
             continue;
         }
         reader.mark_used(sidecar);
-        pictures.retain(|picture| described.insert(*picture));
         let text = reader.read_text(sidecar, MAX_PER_IMAGE_SIDECAR_BYTES);
         match text.map(|text| embedded_text::read_xmp_file(&text)) {
-            Some(Ok(EmbeddedText { caption, labels })) => {
+            Some(Ok(XmpFile { text: EmbeddedText { caption, labels }, described_extension })) => {
+                let whole_name = sidecar.with_extension("");
+                let is_described = |picture: &Path| {
+                    let extension = picture.extension().unwrap_or_default();
+                    let is_of = |described: &String| extension.eq_ignore_ascii_case(described);
+                    picture == whole_name || described_extension.as_ref().is_none_or(is_of)
+                };
+                pictures.retain(|picture| is_described(picture) && described.insert(*picture));
                 let description = MediaDescription { caption, labels, ..Default::default() };
                 for media in pictures {
                     reader.add_description(media, sidecar, description.clone());

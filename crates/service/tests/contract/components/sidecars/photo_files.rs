@@ -208,6 +208,21 @@ fn keywords_dates_and_persons_are_read_as_editors_write_them() {
 }
 
 #[test]
+fn an_xmp_file_describes_only_the_file_whose_extension_it_states() {
+    let folder = TestFolder::with_media(&["a.jpg", "a.png", "b.jpg", "c.jpg"]);
+    let stating = |extension: &str| {
+        let namespace = r#"xmlns:photoshop="http://ns.adobe.com/photoshop/1.0/""#;
+        let stated = format!(r#"{namespace} photoshop:SidecarForExtension="{extension}""#);
+        xmp("truck", "a truck").replace("xmlns:xmp=", &format!("{stated} xmlns:xmp="))
+    };
+    folder.write("a.xmp", stating("JPG"));
+    folder.write("b.xmp", stating("CR2"));
+    folder.write("c.jpg.xmp", stating("CR2"));
+    let described = |name| describe(name, "a truck", "truck rating:4", "", "");
+    assert_eq!(folder.descriptions(), [described("a.jpg"), described("c.jpg")]);
+}
+
+#[test]
 fn the_default_language_of_a_description_is_taken() {
     let folder = TestFolder::with_media(&["a.jpg"]);
     let packet = xmp("truck", "a truck")
