@@ -687,9 +687,10 @@ fn has_color(styles: &[Style; CLASSES]) -> bool {
     styles.iter().any(|style| style.fg.is_some())
 }
 
+/// The color of failures is the last one before the color of all other classes, because it looks like an error.
 fn class_styles(theme: &Theme) -> [Style; CLASSES] {
     let Theme { accent, attention, success, failure, key, text, dim, .. } = *theme;
-    [accent, attention, success, failure, key, text, dim]
+    [accent, attention, success, key, text, failure, dim]
 }
 
 /// Adds media items to a selection in one step that can be undone, except known members of its clusters. Returns how
