@@ -105,17 +105,7 @@ impl LocalService {
             RequiredLogin::Kept => AccessMode::Token(deployment.kept_credentials()?),
         };
         let options = options(access.clone());
-        let network = deployment.network_file_system().map(|name| {
-            format!(
-                "the index folder is on a network file system ({name}), where it is slow; give a local \
-                 one with --data"
-            )
-        });
-        let missing = tessera_files::missing_guarantees(&data, Guarantee::ALL);
-        let notices = deployment.recovery_notice().into_iter().chain(network.as_deref());
-        for notice in notices.chain(missing.iter().map(String::as_str)) {
-            write_message(&format!("{notice}."));
-        }
+        write_notices(&deployment, &data);
         let mut datasets = Vec::new();
         for folder in folders {
             let (deployment, folder) = (deployment.clone(), folder.clone());
@@ -286,6 +276,21 @@ impl LocalService {
         // A panic was already reported by the panic hook.
         let _ = timeout(limit, stopping).await;
         served.map_err(|error| CliError::failed(error.to_string()))?.map_err(CliError::from)
+    }
+}
+
+/// Says what happened to the store, and what the file system of the index folder lacks.
+fn write_notices(deployment: &Deployment, data: &Path) {
+    let network = deployment.network_file_system().map(|name| {
+        format!(
+            "the index folder is on a network file system ({name}), where it is slow; give a local \
+             one with --data"
+        )
+    });
+    let missing = tessera_files::missing_guarantees(data, Guarantee::ALL);
+    let notices = deployment.recovery_notice().into_iter().chain(network.as_deref());
+    for notice in notices.chain(missing.iter().map(String::as_str)) {
+        write_message(&format!("{notice}."));
     }
 }
 
