@@ -156,6 +156,15 @@ impl MediaDescription {
         (unused, further)
     }
 
+    /// The parts that are not empty.
+    pub(super) fn stated_parts(&self) -> Parts<bool> {
+        Parts {
+            caption: self.caption.is_some(),
+            labels: !self.labels.is_empty(),
+            objects: !self.objects.is_empty(),
+        }
+    }
+
     /// Whether an object has the confidence of a model.
     pub(super) fn has_scores(&self) -> bool {
         self.objects.iter().any(|object| object.annotation.score.is_some())

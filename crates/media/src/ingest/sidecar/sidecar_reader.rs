@@ -199,11 +199,7 @@ impl<'a> SidecarReader<'a> {
         if description == MediaDescription::default() {
             return;
         }
-        let has = Parts {
-            caption: description.caption.is_some(),
-            labels: !description.labels.is_empty(),
-            objects: !description.objects.is_empty(),
-        };
+        let has = description.stated_parts();
         let known = self.data.descriptions.entry(media.to_owned()).or_default();
         let origins = self.origins.entry(media.to_owned()).or_default();
         let is_of_sidecar = |origin: &Option<Arc<Path>>| origin.as_deref() == Some(sidecar);
