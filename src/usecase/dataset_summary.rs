@@ -179,7 +179,7 @@ impl UnreadFiles {
 
 #[cfg(test)]
 mod tests {
-    use tessera_model::{FileKind, SafeText, local_files::UNLISTED};
+    use tessera_model::{FileKind, SafeText, file_kind::UNLISTED};
 
     use super::*;
     use crate::usecase::media_rows::RowIssue;

@@ -12,7 +12,7 @@ use tessera_wire::{
     explore::{self, ClusterBody},
     export,
     fields::Fields,
-    preview, selection, tolerant_json, vql,
+    preview, query_image, selection, tolerant_json, vql,
 };
 
 use super::{documents::edited, fuzz, mutation::mutated};
@@ -74,7 +74,7 @@ fn read_with_everything(document: &Value) {
         }
     }
     preview::read_region(document);
-    explore::read_anchor(Fields::from(document));
+    query_image::read_anchor(Fields::from(document));
     export::read_started(Fields::from(document));
     export::read_status(Fields::from(document), ID.parse().expect("an identifier"));
     add_media::read_processing(Fields::from(document));

@@ -39,11 +39,12 @@ use tessera_wire::{
     dataset::{read_dataset, read_datasets, read_fields},
     endpoints::{self, Endpoint, Parameters, query},
     enrichment::read_enrichment,
-    explore::{read_anchor, read_members, read_page},
+    explore::{read_members, read_page},
     export::{read_started, read_status},
     fields::Fields,
     map::read_map,
     preview::write_region,
+    query_image::read_anchor,
     selection,
 };
 

@@ -30,7 +30,7 @@ use crate::{
 };
 use tessera_model::{
     Extraction, Failure, archive_paths::safe_relative_path, export::NameSample,
-    local_files::is_system_entry, text::count_with_noun,
+    file_kind::is_system_entry, text::count_with_noun,
 };
 
 const ROWS_FILE: &str = "rows.jsonl";

@@ -23,8 +23,8 @@ use crate::multipart::escape_file_name;
 use tessera_compression::Compression;
 use tessera_model::{
     Failure, FileKind, MediaSource, Preflight, SafeText,
+    file_kind::is_system_entry,
     ingest::{LocalFile, StorageKind, UNDOCUMENTED_ARCHIVE_SUFFIXES, UnreadableFile},
-    local_files::is_system_entry,
     text::count_with_noun,
 };
 use tessera_picture::{PictureFormat, file_kind};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 use tessera_model::Failure;
 use tessera_picture::{PictureFormat, to_common_jpeg};
-use tessera_wire::explore::FILE_FIELD;
+use tessera_wire::query_image::FILE_FIELD;
 use tokio::io::AsyncReadExt as _;
 
 use crate::multipart::{Form, FormContent, FormPart, with_path};

@@ -25,9 +25,16 @@ pub use weak_file_system::{
 };
 
 use std::{
-    io::{self, ErrorKind},
+    io::{self, ErrorKind, Read},
     path::Path,
 };
+
+/// Reads up to `limit` bytes.
+pub fn read_at_most(from: impl Read, limit: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    from.take(limit).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
 
 /// Turns the error for a missing file into `None`. A file is also missing if a part of its path is not a folder, as with
 /// the home `/dev/null` of system users.

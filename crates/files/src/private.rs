@@ -3,7 +3,7 @@
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions},
-    io::{self, Read as _},
+    io,
     os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _},
     path::Path,
 };
@@ -11,7 +11,7 @@ use std::{
 use rustix::process::geteuid;
 
 use super::{
-    if_exists, parent_dir, sync_dir,
+    if_exists, parent_dir, read_at_most, sync_dir,
     weak_file_system::{lock, set_mode, try_lock, try_lock_shared},
 };
 
@@ -111,8 +111,7 @@ pub fn read_if_own(path: &Path, max_bytes: u64) -> io::Result<Option<Vec<u8>>> {
     if !is_own(&file.metadata()?) {
         return Ok(None);
     }
-    let mut bytes = Vec::new();
-    file.take(max_bytes + 1).read_to_end(&mut bytes)?;
+    let bytes = read_at_most(file, max_bytes + 1)?;
     if bytes.len() as u64 > max_bytes {
         let message = format!("it is larger than {} KiB; shorten it", max_bytes >> 10);
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use crate::local_files::{HIDDEN, is_system_entry};
+use crate::file_kind::{HIDDEN, is_system_entry};
 
 /// The longest name that the usual file systems have.
 pub const MAX_NAME_BYTES: usize = 255;

@@ -1,12 +1,5 @@
 //! Defines enums whose values have texts as tables, by the macro [`text_enum`], so that a new value is added in one
-//! place. The macro [`keyword_enum`] is for texts that are keywords, such as those of the API. [`EntityType`], and
-//! [`Anchor`] for searches by a picture, are defined here as well.
-
-use std::str::FromStr;
-
-use serde::{Deserialize, Serialize};
-
-use crate::MediaId;
+//! place. The macro [`keyword_enum`] is for texts that are keywords, such as those of the API.
 
 /// Defines an enum without fields. `ALL` has its values in their order, and a function returns the text of a value. A
 /// second function returns a second text. A number in brackets is the value as a number.
@@ -76,60 +69,3 @@ macro_rules! keyword_enum {
 
 pub(crate) use keyword_enum;
 pub(crate) use text_enum;
-
-keyword_enum!(
-    #[derive(Default, Serialize, Deserialize)]
-    #[serde(rename_all = "UPPERCASE")]
-    EntityType {
-        #[default]
-        Images = "IMAGES",
-        Objects = "OBJECTS",
-    }
-);
-
-impl EntityType {
-    pub fn toggled(self) -> Self {
-        match self {
-            Self::Images => Self::Objects,
-            Self::Objects => Self::Images,
-        }
-    }
-}
-
-impl FromStr for EntityType {
-    type Err = &'static str;
-
-    /// Parses the keyword in any case, in the plural or the singular.
-    fn from_str(raw: &str) -> Result<Self, Self::Err> {
-        let keyword = raw.trim().to_uppercase();
-        let singular = || Self::from_keyword(&format!("{keyword}S"));
-        Self::from_keyword(&keyword).or_else(singular).ok_or("expected images or objects")
-    }
-}
-
-keyword_enum!(
-    #[derive(Serialize, Deserialize)]
-    #[serde(rename_all = "UPPERCASE")]
-    AnchorKind {
-        /// An uploaded query image.
-        Upload = "UPLOAD",
-        Media = "MEDIA",
-    }
-);
-
-impl FromStr for AnchorKind {
-    type Err = &'static str;
-
-    /// Parses the keyword in any case.
-    fn from_str(raw: &str) -> Result<Self, Self::Err> {
-        Self::from_keyword(&raw.trim().to_uppercase()).ok_or("expected UPLOAD or MEDIA")
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Anchor {
-    #[serde(rename = "anchor_media_id")]
-    pub media: MediaId,
-    #[serde(rename = "anchor_type")]
-    pub kind: AnchorKind,
-}

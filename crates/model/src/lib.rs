@@ -15,11 +15,12 @@ pub mod enrichment;
 pub mod export;
 mod facet;
 pub mod failure;
+pub mod file_kind;
+mod folder_listing;
 pub mod ids;
 pub mod ingest;
 pub mod job;
 mod keyword;
-pub mod local_files;
 mod mask;
 mod media_map;
 mod picture_name;
@@ -67,15 +68,13 @@ pub use facet::{
 pub use failure::{
     Failure, FailureKind, NO_SECRET, RequestOutcome, RequestRecord, login_check_text,
 };
+pub use file_kind::{FileKind, MAX_PICTURE_BYTES, SkippedFile};
+pub use folder_listing::{FolderEntry, FolderListing, FolderQuery};
 pub use ids::{ClusterId, DatasetId, ExportTaskId, InvalidId, MediaId, TagChangeId, TagId};
 pub use ingest::{MediaAddition, MediaSource, Preflight};
 pub use job::{
     AdditionJob, ExportJob, ExportPart, FailedExport, JobKind, JobRecord, ModelJob, SavedJobState,
     Timestamp,
-};
-pub use keyword::{Anchor, AnchorKind, EntityType};
-pub use local_files::{
-    FileKind, FolderEntry, FolderListing, FolderQuery, MAX_PICTURE_BYTES, SkippedFile,
 };
 pub use mask::Mask;
 pub use media_map::{MAX_MAP_POINTS, MapIssue, MapPoint, MediaMap};
@@ -86,7 +85,10 @@ pub use saved_state::{
     Cover, HistoryEntry, KeptTags, Place, RecentPlace, ResultCount, SavedSession, SavedView,
     StateKey, StateValue,
 };
-pub use search::{FileOrder, FileSortKey, Granularity, MaxScoreViolation, Page, Query, Search};
+pub use search::{
+    Anchor, AnchorKind, EntityType, FileOrder, FileSortKey, Granularity, MaxScoreViolation, Page,
+    Query, Search,
+};
 pub use selection::{
     ClusterPart, EntryContent, EntryId, ExportSelection, SelectedCluster, Selection,
     SelectionEntry, SelectionItem, SelectionTotals,

@@ -5,9 +5,67 @@ use std::{collections::HashSet, fmt, str::FromStr};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Anchor, Cluster, ClusterId, DatasetId, EntityType, Filter, Fraction, Operation, QueryText,
-    ScoreScale, keyword::keyword_enum,
+    Cluster, ClusterId, DatasetId, Filter, Fraction, MediaId, Operation, QueryText, ScoreScale,
+    keyword::keyword_enum,
 };
+
+keyword_enum!(
+    /// What a search finds.
+    #[derive(Default, Serialize, Deserialize)]
+    #[serde(rename_all = "UPPERCASE")]
+    EntityType {
+        #[default]
+        Images = "IMAGES",
+        Objects = "OBJECTS",
+    }
+);
+
+impl EntityType {
+    pub fn toggled(self) -> Self {
+        match self {
+            Self::Images => Self::Objects,
+            Self::Objects => Self::Images,
+        }
+    }
+}
+
+impl FromStr for EntityType {
+    type Err = &'static str;
+
+    /// Parses the keyword in any case, in the plural or the singular.
+    fn from_str(raw: &str) -> Result<Self, Self::Err> {
+        let keyword = raw.trim().to_uppercase();
+        let singular = || Self::from_keyword(&format!("{keyword}S"));
+        Self::from_keyword(&keyword).or_else(singular).ok_or("expected images or objects")
+    }
+}
+
+keyword_enum!(
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "UPPERCASE")]
+    AnchorKind {
+        /// An uploaded query image.
+        Upload = "UPLOAD",
+        Media = "MEDIA",
+    }
+);
+
+impl FromStr for AnchorKind {
+    type Err = &'static str;
+
+    /// Parses the keyword in any case.
+    fn from_str(raw: &str) -> Result<Self, Self::Err> {
+        Self::from_keyword(&raw.trim().to_uppercase()).ok_or("expected UPLOAD or MEDIA")
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Anchor {
+    #[serde(rename = "anchor_media_id")]
+    pub media: MediaId,
+    #[serde(rename = "anchor_type")]
+    pub kind: AnchorKind,
+}
 
 /// How coarse the clusters are, from 0 (finest) to 4. The wire calls this number `threshold`; the screen avoids that
 /// word, because it has three meanings there.

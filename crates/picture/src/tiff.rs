@@ -21,7 +21,7 @@ use crate::{
     },
     raster::to_picture,
     source_colors::SourceColors,
-    tiff_chunks::{FLOAT, TiffChunks, unpacked},
+    tiff_chunks::{FLOAT, TiffChunks, chunk_lengths, chunk_starts, unpacked},
     tiff_samples::{Samples, StatedRange, divide_by_alpha, interleaved, scale_to_byte},
     tiff_structure::{TiffDirectory, TiffStructure},
 };
@@ -312,13 +312,13 @@ impl<'a> Tiff<'a> {
                 samples = samples.iter().step_by(2).copied().collect();
                 color = ColorType::L8;
             }
-            // Any other picture of many bands, such as one from a satellite, is drawn from its first three bands, as in
-            // other programs.
-            StoredColor::Multiband { num_samples, .. } => {
-                let bands = samples.chunks_exact(num_samples.into());
+            StoredColor::RGBA(_) if self.alpha().is_some() => color = ColorType::Rgba8,
+            // Any other picture of many bands, such as one from a satellite, or with a fourth band of no stated meaning,
+            // is drawn from its first three bands, as in other programs.
+            StoredColor::Multiband { .. } | StoredColor::RGBA(_) => {
+                let bands = samples.chunks_exact(stored.num_samples().into());
                 samples = bands.flat_map(|bands| [bands[0], bands[1], bands[2]]).collect();
             }
-            StoredColor::RGBA(_) => color = ColorType::Rgba8,
             StoredColor::CMYK(_) => {
                 convert_cmyk_rows(&mut samples, width, colors, |inks: [u8; 4]| inks);
             }
@@ -356,9 +356,7 @@ impl<'a> Tiff<'a> {
         }
         let (width, height) = self.decoder.chunk_dimensions();
         let max_size = [width, height].map(|side| u64::from(side) + MAX_JPEG_PADDING);
-        let starts = [Tag::StripOffsets, Tag::TileOffsets]
-            .into_iter()
-            .find_map(|tag| self.decoder.find_tag_unsigned_vec::<u64>(tag).ok().flatten());
+        let mut starts = chunk_starts(&mut self.decoder).unwrap_or_default();
         let fits = |start: u64| {
             let part = usize::try_from(start).ok().and_then(|start| self.bytes.get(start..))?;
             let mut segments = segments_before_scan(part).fuse();
@@ -368,7 +366,6 @@ impl<'a> Tiff<'a> {
             (has_room && segments.next().is_none()).then_some(())
         };
         let damaged = || DecodeError("damaged TIFF: a JPEG that its part does not fit".to_owned());
-        let mut starts = starts.unwrap_or_default();
         starts.sort_unstable();
         starts.dedup();
         starts.into_iter().try_for_each(|start| {
@@ -450,11 +447,7 @@ fn in_usual_bit_order(bytes: &[u8], decoder: &mut Reader) -> Option<Vec<u8>> {
     {
         return None;
     }
-    let mut numbers = |tags: [Tag; 2]| -> Option<Vec<u64>> {
-        tags.into_iter().find_map(|tag| decoder.find_tag_unsigned_vec(tag).ok().flatten())
-    };
-    let starts = numbers([Tag::StripOffsets, Tag::TileOffsets])?;
-    let lengths = numbers([Tag::StripByteCounts, Tag::TileByteCounts])?;
+    let (starts, lengths) = (chunk_starts(decoder)?, chunk_lengths(decoder)?);
     // The parts of a page do not overlap, so that they are not larger than the file.
     let total = lengths.iter().try_fold(0_u64, |sum, length| sum.checked_add(*length))?;
     if total > bytes.len() as u64 {

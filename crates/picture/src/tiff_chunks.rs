@@ -98,12 +98,7 @@ impl TiffChunks {
     ) -> Option<Self> {
         let (width, height) = decoder.chunk_dimensions();
         let is_little_endian = matches!(decoder.byte_order(), ByteOrder::LittleEndian);
-        let mut numbers = |tags: [Tag; 2]| {
-            tags.into_iter()
-                .find_map(|tag| decoder.find_tag_unsigned_vec::<u64>(tag).ok().flatten())
-        };
-        let starts = numbers([Tag::StripOffsets, Tag::TileOffsets])?;
-        let lengths = numbers([Tag::StripByteCounts, Tag::TileByteCounts])?;
+        let (starts, lengths) = (chunk_starts(decoder)?, chunk_lengths(decoder)?);
         let mut number = |tag, default| -> Option<u16> {
             let numbers = decoder.find_tag_unsigned_vec(tag).ok()?;
             Some(numbers.and_then(|numbers| numbers.first().copied()).unwrap_or(default))
@@ -246,6 +241,21 @@ impl TiffChunks {
             }
         }
     }
+}
+
+/// Returns the positions of the strips or tiles of the current page.
+pub fn chunk_starts<R: Read + Seek>(decoder: &mut Decoder<R>) -> Option<Vec<u64>> {
+    numbers(decoder, [Tag::StripOffsets, Tag::TileOffsets])
+}
+
+/// Returns the lengths of the strips or tiles of the current page in bytes.
+pub fn chunk_lengths<R: Read + Seek>(decoder: &mut Decoder<R>) -> Option<Vec<u64>> {
+    numbers(decoder, [Tag::StripByteCounts, Tag::TileByteCounts])
+}
+
+/// Returns the numbers of the first of two fields that the page has.
+fn numbers<R: Read + Seek>(decoder: &mut Decoder<R>, tags: [Tag; 2]) -> Option<Vec<u64>> {
+    tags.into_iter().find_map(|tag| decoder.find_tag_unsigned_vec(tag).ok().flatten())
 }
 
 /// A page that is being read.

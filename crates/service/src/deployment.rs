@@ -30,7 +30,7 @@ use tessera_media::{
     },
     object_storage::BucketFolder,
 };
-use tessera_model::{DatasetId, FileKind, SafeText, SkippedFile, Status, local_files::UNLISTED};
+use tessera_model::{DatasetId, FileKind, SafeText, SkippedFile, Status, file_kind::UNLISTED};
 use tessera_picture::{PictureFormat, VideoContainer};
 use tessera_retrieval::{IndexCache, ModelChoice, Models, remove_outdated};
 use tessera_store::{

@@ -21,7 +21,7 @@ use tessera_media::ingest::{
     disk_quota::DiskQuota,
     file_names::{printable_path, sanitized_path},
 };
-use tessera_model::{FileKind, SafeText, SkippedFile, local_files::HIDDEN};
+use tessera_model::{FileKind, SafeText, SkippedFile, file_kind::HIDDEN};
 use tessera_store::is_storage_full;
 
 /// Describes what was unpacked, beside the folder with the files. No such folder has a hidden name.

@@ -1,21 +1,17 @@
-//! Pages of clusters (`GET explore`) and search anchors (`POST search-image-similarity`). [`ClusterBody`] is what the
-//! service sends and what commands print; the readers in this file accept every observed shape. The file `preview.rs`
-//! has the bodies of previews.
+//! Pages of clusters (`GET explore`). [`ClusterBody`] is what the service sends and what commands print; the readers in
+//! this file accept every observed shape. The file `preview.rs` has the bodies of previews.
 
 use std::{borrow::Cow, collections::HashSet};
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::{
-    endpoints::query,
     fields::{Fields, as_received, count, first_text, names, parsed, required, text},
     preview::{LinkForm, PreviewBody, matched_by, read_preview, read_relevance, score_type},
 };
-use tessera_model::{
-    Anchor, AnchorKind, Cluster, ClusterId, MediaId, Page, Preview, SafeText, Tag, TagId,
-};
+use tessera_model::{Cluster, ClusterId, Page, Preview, SafeText, Tag, TagId};
 
 /// A page of clusters.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -90,32 +86,6 @@ pub struct TagBody {
     pub name: String,
 }
 
-/// A search anchor.
-#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
-pub struct AnchorBody {
-    /// A registered query image, or a media item of the dataset.
-    #[schema(value_type = Uuid)]
-    pub anchor_media_id: MediaId,
-    /// `UPLOAD` for a registered query image, `MEDIA` for a media item.
-    pub anchor_type: &'static str,
-}
-
-/// The form field of `search-image-similarity` that contains the query image.
-pub const FILE_FIELD: &str = "file";
-
-/// The JSON schema of the form of `search-image-similarity`.
-pub fn query_image_schema() -> Value {
-    json!({
-        "type": "object",
-        "required": [FILE_FIELD],
-        "properties": {
-            FILE_FIELD: {"type": "string", "format": "binary"},
-            query::BOUNDING_BOX: {"type": "string",
-                "description": "As the parameter, if that is missing"},
-        },
-    })
-}
-
 impl ClusterBody {
     /// Writes the cluster as far as a client has read it.
     pub fn new(cluster: &Cluster, links: LinkForm) -> Self {
@@ -137,12 +107,6 @@ impl ClusterBody {
             user_tags: list_or_null(&cluster.tags, tag),
             captions: list_or_null(&cluster.captions, as_received),
         }
-    }
-}
-
-impl From<Anchor> for AnchorBody {
-    fn from(anchor: Anchor) -> Self {
-        Self { anchor_media_id: anchor.media, anchor_type: anchor.kind.as_str() }
     }
 }
 
@@ -226,12 +190,4 @@ fn read_tags(value: Fields<'_>) -> Vec<Tag> {
             names.map(|name| Tag { id: None, name }).collect()
         }
     }
-}
-
-/// Reads a search anchor. Returns `None` if it has no usable `anchor_media_id`.
-pub fn read_anchor(anchor: Fields<'_>) -> Option<Anchor> {
-    Some(Anchor {
-        media: required(anchor, &["anchor_media_id"])?,
-        kind: parsed(anchor, "anchor_type").unwrap_or(AnchorKind::Upload),
-    })
 }

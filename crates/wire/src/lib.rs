@@ -21,6 +21,7 @@ pub mod local_dataset;
 pub mod long_body;
 pub mod map;
 pub mod preview;
+pub mod query_image;
 pub mod selection;
 pub mod service;
 pub mod tags;

@@ -8,8 +8,9 @@ use tessera_model::{
 };
 use tessera_picture::Crop;
 use tessera_wire::{
-    explore::{AnchorBody, ClusterBody},
+    explore::ClusterBody,
     preview::{BoundingBoxBody, LinkForm, PreviewBody},
+    query_image::AnchorBody,
     vql,
 };
 

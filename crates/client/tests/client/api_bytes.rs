@@ -9,10 +9,11 @@ use tessera_model::{AnchorKind, EntityType, ExportState, ScoreKind, Status};
 use tessera_wire::{
     dataset::{DatasetBody, DatasetExtras, legacy_status, read_dataset, read_datasets},
     error_body::{ProblemBody, read_error_message},
-    explore::{AnchorBody, ClusterBody, ExploreBody, MetadataBody, read_anchor, read_page},
+    explore::{ClusterBody, ExploreBody, MetadataBody, read_page},
     export::{ExportTaskBody, read_started, read_status},
     fields::Fields,
     preview::{BoundingBoxBody, PreviewBody},
+    query_image::{AnchorBody, read_anchor},
 };
 
 use tessera_testing::clients::{dataset, task};

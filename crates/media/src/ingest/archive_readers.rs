@@ -15,7 +15,7 @@ use std::{
 
 use tar::{Archive, Entry, EntryType, Header};
 use tessera_compression::Compression;
-use tessera_files::{create_private_dir, if_exists, staging::UniqueFiles};
+use tessera_files::{create_private_dir, if_exists, read_at_most, staging::UniqueFiles};
 use tessera_model::keyword_enum;
 use zip::{
     read::{Config, ZipFileEntry, read_zipfile_from_stream},
@@ -26,7 +26,8 @@ use super::{
     SourceFile,
     bounded_unpacker::{LINK, MemberError, SourceFailure, Unpacker},
     original_files::ObservedFile,
-    zip_member::{ZipContents, open_member, unmarked_name, zip_name},
+    text_encoding::unmarked_name,
+    zip_member::{ZipContents, open_member, zip_name},
 };
 
 pub use super::bounded_unpacker::{
@@ -54,14 +55,13 @@ impl ArchiveKind {
 
     /// Whether a file may have this format. A ZIP file may have other bytes in front, such as a program that unpacks it.
     pub fn matches(self, file: &mut (impl Read + Seek)) -> io::Result<bool> {
-        let (mut head, mut end) = (Vec::new(), Vec::new());
-        file.by_ref().take(512).read_to_end(&mut head)?;
+        let head = read_at_most(&mut *file, 512)?;
         if self != Self::Zip || self.matches_signature(&head) {
             return Ok(self.matches_signature(&head));
         }
         let length = file.seek(SeekFrom::End(0))?;
         file.seek(SeekFrom::Start(length.saturating_sub(ZIP_END_BYTES)))?;
-        file.read_to_end(&mut end)?;
+        let end = read_at_most(file, ZIP_END_BYTES)?;
         Ok(end.windows(ZIP_END.len()).any(|bytes| bytes == ZIP_END))
     }
 

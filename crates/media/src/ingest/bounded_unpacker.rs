@@ -15,6 +15,7 @@ use std::{
 };
 
 use parking_lot::Mutex;
+use tessera_files::read_at_most;
 use tessera_model::{FileKind, SafeText, archive_paths::local_relative_path};
 use tessera_picture::{VideoContainer, media_kind};
 
@@ -253,9 +254,8 @@ impl<'a> Unpacker<'a> {
         if kind == FileKind::Archive {
             return Err(MemberError::SkipMember(NESTED_ARCHIVE));
         }
-        let mut head = Vec::new();
-        let start = content.take(VideoContainer::SIGNATURE_LENGTH as u64).read_to_end(&mut head);
-        start.map_err(|cause| MemberError::SkipMember(damage_reason(&cause)))?;
+        let head = read_at_most(&mut *content, VideoContainer::SIGNATURE_LENGTH as u64)
+            .map_err(|cause| MemberError::SkipMember(damage_reason(&cause)))?;
         let largest = match media_kind(&head).unwrap_or(kind) {
             FileKind::Video => self.limits.max_video_bytes,
             _ => self.limits.max_file_bytes,

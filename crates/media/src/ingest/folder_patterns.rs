@@ -1,17 +1,14 @@
 //! The patterns that include and exclude files of a folder, in the syntax of `.gitignore`. They are in the file
 //! `.tessera.toml` of the folder, and the user may have chosen more for the dataset.
 
-use std::{
-    io::{ErrorKind, Read as _},
-    path::Path,
-    slice,
-};
+use std::{io::ErrorKind, path::Path, slice};
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use serde::Deserialize;
 use toml::Spanned;
 
 use super::{OriginalFiles as _, SandboxedDir, text_encoding::to_utf8};
+use tessera_files::read_at_most;
 use tessera_model::{FileKind, MAX_PATTERNS, PatternLists, text::composed};
 
 /// The name of the file with the patterns. The program reads its other tables as settings of a project.
@@ -97,11 +94,7 @@ impl FolderPatterns {
 fn read_file(folder: &SandboxedDir) -> Result<PatternLists, String> {
     let bytes = match folder.open_file(Path::new(PATTERNS_FILE)) {
         Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(PatternLists::default()),
-        file => file.and_then(|file| {
-            let mut bytes = Vec::new();
-            file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
-            Ok(bytes)
-        }),
+        file => file.and_then(|file| read_at_most(file, MAX_FILE_BYTES + 1)),
     };
     let bytes = bytes.map_err(|cause| format!("cannot read {PATTERNS_FILE}: {cause}"))?;
     if bytes.len() as u64 > MAX_FILE_BYTES {

@@ -14,7 +14,7 @@ use rustix::{
     fs::{Mode, OFlags, open, openat, readlinkat},
     io::Errno,
 };
-use tessera_files::error_name;
+use tessera_files::{error_name, read_at_most};
 use tessera_picture::VideoContainer;
 
 use super::{FileStat, NANOS_PER_SECOND, scan::modified_nanos};
@@ -92,9 +92,7 @@ impl SourceFile for File {
 
 /// Reads the first bytes of a file, which are enough to recognize a picture or video.
 pub fn read_first_bytes(file: &mut dyn SourceFile) -> io::Result<Vec<u8>> {
-    let mut head = Vec::new();
-    file.take(VideoContainer::SIGNATURE_LENGTH as u64).read_to_end(&mut head)?;
-    Ok(head)
+    read_at_most(file, VideoContainer::SIGNATURE_LENGTH as u64)
 }
 
 /// Names the error of an original. The messages of this program contain no paths.

@@ -21,7 +21,7 @@ use rustix::{
 use super::{EXCLUDED, FolderPatterns, SandboxedDir, sidecar};
 use tessera_model::{
     FileKind,
-    local_files::{HIDDEN, UNLISTED, is_system_entry},
+    file_kind::{HIDDEN, UNLISTED, is_system_entry},
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

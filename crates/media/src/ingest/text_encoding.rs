@@ -2,14 +2,15 @@
 
 use std::io::{self, Cursor, Read};
 
-use encoding_rs::{Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use encoding_rs::{Decoder, Encoding, SHIFT_JIS, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use tessera_files::read_at_most;
 
 /// The number of bytes in which an XML document declares its encoding.
 const DECLARATION_BYTES: usize = 256;
 
 /// Converts a text to UTF-8 and removes its byte order mark. The encoding is the one of the byte order mark, or the one
-/// that an XML document declares. A text without either is UTF-8, or Windows-1252 if nothing beyond ASCII in it is
-/// UTF-8. Damaged bytes of a UTF-8 text, and texts in unknown encodings, stay as they are.
+/// that an XML document declares. A text without either is UTF-8, or Shift JIS if it is Japanese, or Windows-1252 if
+/// nothing beyond ASCII in it is UTF-8. Damaged bytes of a UTF-8 text, and texts in unknown encodings, stay as they are.
 pub(crate) fn to_utf8(mut bytes: Vec<u8>) -> Vec<u8> {
     let (decoder, mark) = wide_decoder(&bytes);
     if let Some(mut decoder) = decoder {
@@ -25,8 +26,7 @@ pub(crate) fn to_utf8(mut bytes: Vec<u8>) -> Vec<u8> {
 
 /// Reads a text in parts as UTF-8 without its byte order mark. Texts that are not in Unicode stay as they are.
 pub(crate) fn utf8_reader(mut file: impl Read + 'static) -> io::Result<Box<dyn Read>> {
-    let mut head = Vec::new();
-    file.by_ref().take(MARK_BYTES).read_to_end(&mut head)?;
+    let mut head = read_at_most(&mut file, MARK_BYTES)?;
     let (decoder, mark) = wide_decoder(&head);
     let file = Cursor::new(head.split_off(mark)).chain(file);
     Ok(match decoder {
@@ -100,8 +100,7 @@ impl<R: Read> Read for WideText<R> {
             if length > 0 || out.is_empty() {
                 return Ok(length);
             }
-            let mut bytes = Vec::new();
-            self.file.by_ref().take(DECODED_BYTES).read_to_end(&mut bytes)?;
+            let bytes = read_at_most(&mut self.file, DECODED_BYTES)?;
             if bytes.is_empty() {
                 return Ok(0);
             }
@@ -117,6 +116,7 @@ fn guess(bytes: &[u8]) -> &'static Encoding {
         Some(Some(declared)) if declared.is_ascii_compatible() && declared != UTF_8 => declared,
         // A text in an unknown encoding stays as it is, and is reported.
         Some(None) => UTF_8,
+        _ if is_japanese(bytes) => SHIFT_JIS,
         _ if is_western(bytes) => WINDOWS_1252,
         _ => UTF_8,
     }
@@ -161,8 +161,44 @@ fn is_western(bytes: &[u8]) -> bool {
 pub(crate) fn decode_padded_text(bytes: &[u8]) -> String {
     let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
     let bytes = &bytes[..end];
-    let western = || WINDOWS_1252.decode_without_bom_handling(bytes).0.into_owned();
-    str::from_utf8(bytes).map_or_else(|_| western(), str::to_owned)
+    str::from_utf8(bytes).map_or_else(|_| western_text(bytes), str::to_owned)
+}
+
+fn western_text(bytes: &[u8]) -> String {
+    WINDOWS_1252.decode_without_bom_handling(bytes).0.into_owned()
+}
+
+/// Returns a name in an unknown encoding: UTF-8, Shift JIS, or the one of Western Windows.
+pub(crate) fn unmarked_name(raw: &[u8]) -> String {
+    let utf_8 = str::from_utf8(raw).map(str::to_owned).ok();
+    utf_8.or_else(|| japanese_name(raw)).unwrap_or_else(|| western_text(raw))
+}
+
+/// The first of the characters that no Western encoding has.
+pub(crate) const FIRST_OF_EAST_ASIA: char = '\u{2e80}';
+
+/// Decodes a name in Shift JIS. Two of its characters in a row take four bytes beyond ASCII or nearly so, which words
+/// in Western encodings do not have.
+pub(crate) fn japanese_name(raw: &[u8]) -> Option<String> {
+    let name = SHIFT_JIS.decode_without_bom_handling_and_without_replacement(raw)?;
+    has_pair(&name, |c| c >= FIRST_OF_EAST_ASIA).then(|| name.into_owned())
+}
+
+/// Whether a text is Japanese in Shift JIS. A long text of another encoding contains bytes that Shift JIS does not have,
+/// or that are letters of half the width, which Japanese texts rarely have.
+fn is_japanese(bytes: &[u8]) -> bool {
+    let is_usual =
+        |c: char| c.is_ascii() || matches!(c, '\u{3000}'..='\u{9fff}' | '\u{ff01}'..='\u{ff5e}');
+    str::from_utf8(bytes).is_err()
+        && SHIFT_JIS
+            .decode_without_bom_handling_and_without_replacement(bytes)
+            .is_some_and(|text| text.chars().all(is_usual) && has_pair(&text, |c| !c.is_ascii()))
+}
+
+/// Whether two characters of a kind follow each other.
+fn has_pair(text: &str, is_of_kind: impl Fn(char) -> bool) -> bool {
+    let following = text.chars().skip(1);
+    text.chars().zip(following).any(|(one, other)| is_of_kind(one) && is_of_kind(other))
 }
 
 #[cfg(test)]
@@ -227,9 +263,19 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_utf_8_or_windows_1252() {
+    fn names_are_read_in_the_encoding_of_their_system() {
+        assert_eq!(unmarked_name("größe/猫.jpg".as_bytes()), "größe/猫.jpg");
+        assert_eq!(unmarked_name(b"\x94\x4C\x82\xCC\x8E\xCA\x90\x5E.jpg"), "猫の写真.jpg");
+        assert_eq!(unmarked_name(b"M\xF6bel.jpg"), "Möbel.jpg");
+        assert_eq!(unmarked_name(b"gr\xF6\xDFe.jpg"), "größe.jpg");
+    }
+
+    #[test]
+    fn other_texts_are_utf_8_or_in_an_encoding_of_windows() {
         assert_eq!(decoded("Möbel – 家具".as_bytes()), "Möbel – 家具");
         assert_eq!(decoded(b"M\xF6bel \x96 \x80"), "Möbel – €");
+        assert_eq!(decoded(b"gr\xF6\xDFte B\xE4nke, \xE9t\xE9"), "größte Bänke, été");
+        assert_eq!(decoded(b"\x94\x4C.jpg,\x94\x4C\x82\xCC\x8E\xCA\x90\x5E"), "猫.jpg,猫の写真");
         // Damaged UTF-8, a word in Windows-1251, and an XML document in an unknown encoding.
         for other in [
             &b"M\xC3\xB6bel \xFF"[..],

@@ -1,10 +1,8 @@
 //! Says what a file is that is neither a picture nor a video, so that the user knows what to do.
 
-use std::{
-    io::{self, Read as _},
-    path::Path,
-};
+use std::{io, path::Path};
 
+use tessera_files::read_at_most;
 use tessera_model::{FileKind, ShellCommand, ingest::is_unpacked};
 use tessera_picture::audio_format;
 
@@ -41,9 +39,7 @@ const FORMATS: [(&[u8], &str); 9] = [
 
 /// Returns the reason why a file in a folder is not media.
 pub fn unrecognized_reason(files: &dyn OriginalFiles, path: &Path) -> io::Result<String> {
-    let mut head = Vec::new();
-    files.open_file(path)?.take(HEAD_BYTES).read_to_end(&mut head)?;
-    Ok(reason(path, &head))
+    Ok(reason(path, &read_at_most(files.open_file(path)?, HEAD_BYTES)?))
 }
 
 /// Returns why a file cannot be read that begins like a pointer to the real file.

@@ -12,6 +12,7 @@ use std::{
 use super::video_program::{VideoError, VideoInput, VideoProgram};
 use image::{RgbImage, metadata::Orientation};
 use serde::Deserialize;
+use tessera_files::read_at_most;
 use tessera_picture::{
     ImageSequence, VideoContainer, VisiblePart, coded_jpeg_to_srgb, encode_jpeg, gray_square,
     visit_frames,
@@ -174,8 +175,7 @@ fn next_part(output: &mut impl BufRead) -> Option<Vec<u8>> {
         }
     }
     let length = length.filter(|&length| length <= MAX_FRAME_BYTES)?;
-    let mut bytes = Vec::new();
-    output.take(length).read_to_end(&mut bytes).ok()?;
+    let bytes = read_at_most(output, length).ok()?;
     (bytes.len() as u64 == length).then_some(bytes)
 }
 

@@ -3,13 +3,13 @@
 
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek as _, SeekFrom};
 
-use encoding_rs::{SHIFT_JIS, WINDOWS_1252};
 use tessera_compression::{Compression, lzma_reader};
 use zip::{CompressionMethod, ZipReadOptions, read::ZipFileEntry};
 
 use super::{
     SourceFile,
     bounded_unpacker::{MemberError, damage_reason},
+    text_encoding::{FIRST_OF_EAST_ASIA, japanese_name, unmarked_name},
 };
 
 /// The file with the members of an archive.
@@ -113,36 +113,5 @@ pub(super) fn zip_name(entry: &ZipFileEntry<'_>) -> String {
         Ok(name) if name.contains(|c: char| c >= FIRST_OF_EAST_ASIA) => name.into_owned(),
         Ok(name) => japanese_name(raw).unwrap_or_else(|| name.into_owned()),
         Err(_) => unmarked_name(raw),
-    }
-}
-
-/// Returns a name in an unknown encoding: UTF-8, Shift JIS, or the one of Western Windows.
-pub(super) fn unmarked_name(raw: &[u8]) -> String {
-    let western = || WINDOWS_1252.decode_without_bom_handling(raw).0.into_owned();
-    let utf_8 = str::from_utf8(raw).map(str::to_owned).ok();
-    utf_8.or_else(|| japanese_name(raw)).unwrap_or_else(western)
-}
-
-/// The first of the characters that no Western encoding has.
-const FIRST_OF_EAST_ASIA: char = '\u{2e80}';
-
-/// Decodes a name in Shift JIS. Two of its characters in a row take four bytes beyond ASCII or nearly so, which words
-/// in Western encodings do not have.
-fn japanese_name(raw: &[u8]) -> Option<String> {
-    let name = SHIFT_JIS.decode_without_bom_handling_and_without_replacement(raw)?;
-    let wide: Vec<bool> = name.chars().map(|c| c >= FIRST_OF_EAST_ASIA).collect();
-    wide.windows(2).any(|pair| pair == [true, true]).then(|| name.into_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_read_in_the_encoding_of_their_system() {
-        assert_eq!(unmarked_name("größe/猫.jpg".as_bytes()), "größe/猫.jpg");
-        assert_eq!(unmarked_name(b"\x94\x4C\x82\xCC\x8E\xCA\x90\x5E.jpg"), "猫の写真.jpg");
-        assert_eq!(unmarked_name(b"M\xF6bel.jpg"), "Möbel.jpg");
-        assert_eq!(unmarked_name(b"gr\xF6\xDFe.jpg"), "größe.jpg");
     }
 }

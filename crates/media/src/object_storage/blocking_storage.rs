@@ -20,7 +20,7 @@ use tokio::{
 
 use super::{ObjectEntry, ObjectListing, ObjectStorage, ObjectUri, StorageError, StorageSettings};
 use crate::ingest::{FileStat, FolderScan, SYSTEM_ENTRY, ScannedFile, TAGS_FOLDER, unavailable};
-use tessera_model::local_files::{HIDDEN, is_system_entry};
+use tessera_model::file_kind::{HIDDEN, is_system_entry};
 
 /// Object storage for code that blocks until a response arrives, on any thread.
 #[derive(Debug)]

@@ -220,6 +220,7 @@ fn further_bands_do_not_change_the_first_three() {
     let color = |level: u8| [level, 255 - level, 9];
     let extra = |kinds: &[u16]| (EXTRA_SAMPLES, Field::Short(kinds.to_vec()));
     assert_ramp(&with(page(SIDE, 8, 4, four.clone()), &[extra(&[0])]), color, "RGB with a band");
+    assert_ramp(&with(page(SIDE, 8, 4, four.clone()), &[]), color, "RGB with an unknown band");
     let gray_bands = [(PHOTOMETRIC, Field::Short(vec![1])), extra(&[0, 0, 0])];
     assert_ramp(&with(page(SIDE, 8, 4, four), &gray_bands), color, "four bands");
     let six = bytes16(

@@ -23,7 +23,7 @@ use super::{checked_routes::CheckedRoutes, origin_check::RequestOrigin};
 use tessera_wire::{
     add_media,
     error_body::{InvalidBody, InvalidParameter, ProblemBody},
-    explore, local_dataset, preview, selection,
+    local_dataset, preview, query_image, selection,
     service::ServiceBody,
     tags, vql,
 };
@@ -109,7 +109,7 @@ pub(crate) async fn openapi(
 pub(crate) fn input_schemas() -> Map<String, Value> {
     let schemas = [
         ("AddMediaForm", add_media::form_schema()),
-        ("QueryImageForm", explore::query_image_schema()),
+        ("QueryImageForm", query_image::query_image_schema()),
         ("MediaSelection", selection::schema()),
         ("BoundingBox", preview::region_schema()),
         ("DatasetName", local_dataset::rename_schema()),

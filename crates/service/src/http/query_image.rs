@@ -14,8 +14,8 @@ use super::{
 use crate::usecase::QueryRegion;
 use tessera_model::{Anchor, AnchorKind, EntityType, Granularity, Operation};
 use tessera_wire::{
-    explore::{AnchorBody, FILE_FIELD},
     preview::read_region,
+    query_image::{AnchorBody, FILE_FIELD},
     tolerant_json::parse_unique,
 };
 

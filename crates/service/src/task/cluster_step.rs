@@ -16,7 +16,7 @@ use super::{
 };
 use crate::task_error::TaskError;
 use tessera_media::ingest::{EXCLUDED, file_names::printable_path};
-use tessera_model::{DatasetId, EntityType, FileKind, Granularity, local_files::HIDDEN};
+use tessera_model::{DatasetId, EntityType, FileKind, Granularity, file_kind::HIDDEN};
 use tessera_search::{
     cluster::{
         Clustering, aspect_ratio_scores, by_centrality, cluster, issue_scores, outlier_scores,

@@ -24,7 +24,7 @@ use crate::{
 use tessera_media::ingest::{EXCLUDED, file_names::printable_path, is_temporary};
 use tessera_model::{
     DatasetId, FileKind,
-    local_files::HIDDEN,
+    file_kind::HIDDEN,
     text::{count_with_noun, first_names},
 };
 use tessera_store::{

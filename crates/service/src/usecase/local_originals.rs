@@ -23,7 +23,7 @@ use tessera_media::ingest::{
 };
 use tessera_model::{
     DatasetId, EntityType, ExportTaskId, FileKind, LabeledRegion, MediaId, Search, SelectionItem,
-    UserTags, is_metadata_label, local_files::HIDDEN,
+    UserTags, file_kind::HIDDEN, is_metadata_label,
 };
 use tessera_search::{
     index::{Keypoints, quality},

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use tessera_model::*;
-use tessera_wire::{explore::*, fields::Fields, preview::*};
+use tessera_wire::{explore::*, fields::Fields, preview::*, query_image::read_anchor};
 
 #[test]
 fn repeated_and_unreadable_clusters_are_counted_apart() {

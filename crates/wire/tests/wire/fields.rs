@@ -3,9 +3,10 @@ use serde_json::{Value, json};
 use tessera_wire::{
     add_media::read_processing,
     dataset::{read_dataset, read_datasets},
-    explore::{read_anchor, read_page},
+    explore::read_page,
     export::read_status,
     fields::*,
+    query_image::read_anchor,
 };
 
 const ID: &str = "ad48d250-0000-11f1-bfca-000000000001";

@@ -2,10 +2,7 @@
 //! each tool has other names and folders for them. Formats that are not read are recognized, so that the user knows
 //! what to do with them.
 
-use std::{
-    collections::{BTreeMap, HashSet},
-    io::Read as _,
-};
+use std::collections::{BTreeMap, HashSet};
 
 use super::prelude::*;
 use super::{
@@ -23,6 +20,7 @@ use crate::ingest::{
     text_encoding,
 };
 use serde_json::value::RawValue;
+use tessera_files::read_at_most;
 
 /// Maximum size of an XML document. Parsing takes several times as much memory.
 const MAX_XML_BYTES: u64 = 32 << 20;
@@ -93,15 +91,10 @@ fn may_be_xml(reader: &SidecarReader<'_>, path: &Path) -> bool {
 
 /// Whether the start of a file that is not media fits. Files in object storage are not opened for this.
 pub(super) fn begins(reader: &SidecarReader<'_>, path: &Path, fits: impl Fn(&str) -> bool) -> bool {
-    let head = || {
-        let mut head = Vec::new();
-        let file = reader.folder().open_file(path).ok()?;
-        file.take(HEAD_BYTES).read_to_end(&mut head).ok()?;
-        Some(head)
-    };
+    let head = || reader.folder().open_file(path).and_then(|file| read_at_most(file, HEAD_BYTES));
     let fits = |head| fits(&String::from_utf8_lossy(&text_encoding::to_utf8(head)));
     let may_be_opened = !reader.folder().is_remote() && !reader.files.is_media(path);
-    may_be_opened && head().is_some_and(fits)
+    may_be_opened && head().is_ok_and(fits)
 }
 
 /// Reads the documents of all formats in XML: first files that describe many pictures, then files of one picture.

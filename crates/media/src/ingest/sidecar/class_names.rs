@@ -66,28 +66,23 @@ impl<'a> ClassNames<'a> {
         reader: &mut SidecarReader<'a>,
         sidecar: &Path,
     ) -> Rc<Classes> {
-        let folders = sidecar.ancestors().skip(1);
-        let nearest = folders.into_iter().find_map(|folder| {
-            if let Some(known) = self.known.get(folder) {
-                return known.clone();
+        let folders = || sidecar.ancestors().skip(1);
+        for folder in folders() {
+            if !self.known.contains_key(folder) {
+                let found = self.read_folder(reader, folder).map(Rc::new);
+                self.known.insert(folder.to_owned(), found);
             }
-            let found = self.read_folder(reader, folder).map(Rc::new);
-            self.known.insert(folder.to_owned(), found.clone());
-            found
+            if let Some(found) = &self.known[folder] {
+                return Rc::clone(found);
+            }
+        }
+        let beside = folders().find_map(|folder| {
+            let files = self.files_beside.get(folder)?;
+            let known = self.beside.entry(folder.to_owned());
+            let read = || Self::read_only_file(reader, files).map(|(_, classes)| Rc::new(classes));
+            known.or_insert_with(read).clone()
         });
-        let nearest = nearest.or_else(|| {
-            sidecar.ancestors().skip(1).find_map(|folder| {
-                if let Some(known) = self.beside.get(folder) {
-                    return known.clone();
-                }
-                let files = self.files_beside.get(folder)?;
-                let found = Self::read_only_file(reader, files);
-                let found = found.map(|(_, classes)| Rc::new(classes));
-                self.beside.insert(folder.to_owned(), found.clone());
-                found
-            })
-        });
-        nearest.unwrap_or_default()
+        beside.unwrap_or_default()
     }
 
     /// Reads the class names of a folder: from a file of a usual name, or from the only other file that names classes.

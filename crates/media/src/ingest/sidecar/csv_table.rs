@@ -31,13 +31,9 @@ pub(crate) fn read_csv(reader: &mut SidecarReader<'_>) {
     for sidecar in tables.concat() {
         reader.mark_used(sidecar);
         if let Some(bytes) = reader.read_bytes(sidecar, MAX_SHARED_SIDECAR_BYTES) {
-            note_names(reader, sidecar, &bytes);
-            let why = match open_table(&bytes) {
+            match open_table(&bytes) {
                 Ok(table) => read_table(reader, sidecar, table),
-                Err(why) => Some(why),
-            };
-            if let Some(why) = why {
-                reader.report_problem(sidecar, why);
+                Err(why) => reader.report_problem(sidecar, why),
             }
         }
     }
@@ -89,10 +85,7 @@ fn read_other_table(reader: &mut SidecarReader<'_>, sidecar: &Path) {
     let Some(bytes) = reader.read_bytes(sidecar, MAX_SHARED_SIDECAR_BYTES) else { return };
     if let Some(table) = open_other_table(sidecar, &bytes) {
         reader.mark_used(sidecar);
-        note_names(reader, sidecar, &bytes);
-        if let Some(why) = read_table(reader, sidecar, table) {
-            reader.report_problem(sidecar, why);
-        }
+        read_table(reader, sidecar, table);
     }
 }
 
@@ -183,34 +176,38 @@ fn without_blanks_before_quotes(bytes: &[u8], delimiter: u8) -> Cow<'_, [u8]> {
     clean.into()
 }
 
-/// Notes the names of a table.
-fn note_names(reader: &mut SidecarReader<'_>, sidecar: &Path, bytes: &[u8]) {
-    for name in csv_names(bytes, name_file_column).into_iter().flatten() {
-        reader.files.note_name(&name, None, sidecar);
-    }
-}
-
 /// Returns the names in the column that `find_column` finds in the header, in the order of the lines.
 pub(crate) fn csv_names(
     bytes: &[u8],
     find_column: impl Fn(&mut [String]) -> Option<usize>,
 ) -> Result<impl Iterator<Item = String>, String> {
     let CsvTable { bytes, file_name, delimiter, .. } = open_table_with(bytes, find_column)?;
+    Ok(names_in_column(bytes, delimiter, file_name))
+}
+
+/// Returns the names in a column, in the order of the lines.
+fn names_in_column(
+    bytes: impl AsRef<[u8]>,
+    delimiter: u8,
+    column: usize,
+) -> impl Iterator<Item = String> {
     // The only possible error here is a record of different length, which is allowed.
     let records =
         csv_reader(Cursor::new(bytes), delimiter).into_byte_records().map_while(Result::ok);
-    Ok(records.map(move |record| {
-        String::from_utf8_lossy(record.get(file_name).unwrap_or_default()).into_owned()
-    }))
+    records.map(move |record| {
+        String::from_utf8_lossy(record.get(column).unwrap_or_default()).into_owned()
+    })
 }
 
-/// Reads a table and returns what is wrong with it.
-fn read_table(
-    reader: &mut SidecarReader<'_>,
-    sidecar: &Path,
-    table: CsvTable<'_>,
-) -> Option<String> {
+/// Reads a table, and reports what is wrong with it.
+fn read_table(reader: &mut SidecarReader<'_>, sidecar: &Path, table: CsvTable<'_>) {
     let CsvTable { bytes, names, file_name, line, delimiter, has_classes } = table;
+    for name in names_in_column(&bytes, delimiter, file_name) {
+        reader.files.note_name(&name, None, sidecar);
+    }
+    for name in names_in_column(&bytes, delimiter, file_name) {
+        reader.files.note_name(&name, None, sidecar);
+    }
     let types = ColumnTypes::of(&bytes, delimiter, &names);
     let mut lines = LineCounter { bytes: &bytes, offset: 0, line };
     let mut records = csv_reader(&*bytes, delimiter);
@@ -252,7 +249,7 @@ fn read_table(
             Err(why) => diagnostics.report(&why),
         }
     }
-    reader.summary(diagnostics)
+    reader.report_problems(sidecar, diagnostics);
 }
 
 /// Counts lines, because the CSV reader does not count every `\r\n` and attributes blank lines to the next record.

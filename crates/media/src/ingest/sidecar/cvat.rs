@@ -9,7 +9,7 @@ use tessera_model::Mask;
 
 use super::{
     bounding_box::turned_box,
-    description::{POINT_OR_LINE, TOO_MANY_OBJECTS},
+    description::{POINT_OR_LINE, Parts, TOO_MANY_OBJECTS},
     mask_reader::MaskReader,
 };
 
@@ -46,8 +46,9 @@ fn read_images<'a>(
                 let mut description = describe(image, &mut masks, &mut diagnostics);
                 description.stated_size = stated_size(image);
                 let known = descriptions.entry(media).or_default();
-                let (left_out, further) = known.merge(description, [true; 3], true);
-                if left_out.contains(&true) {
+                let extends = Parts { caption: true, labels: true, objects: true };
+                let (unused, further) = known.merge(description, &extends, true);
+                if unused.objects {
                     diagnostics
                         .report("its boxes do not fit those of an earlier image of its name");
                 } else if further > 0 {
@@ -88,23 +89,21 @@ fn describe(
     let mut description = MediaDescription::default();
     for shape in image.children().filter(Node::is_element) {
         diagnostics.set_position(shape.range().start);
-        let kind = shape.tag_name().name();
-        let label = shape.attribute("label").and_then(normalized_name);
-        if kind != "tag" && !marks_a_part(shape) {
+        let is_tag = shape.has_tag_name("tag");
+        if !is_tag && !marks_a_part(shape) {
             report_unread(shape, diagnostics);
             continue;
         }
-        let Some(label) = label else {
-            diagnostics.report("one of its shapes has no label");
-            continue;
-        };
-        if kind == "tag" {
-            push_name(&mut description.labels, &label);
-        } else if let Some((extent, annotation)) = parse_shape(shape, masks, diagnostics) {
-            diagnostics.check(description.push_annotated(label, extent, annotation));
-        } else {
-            diagnostics.report(WRONG_SHAPE);
-        }
+        let label = shape.attribute("label").and_then(normalized_name);
+        let added = label.ok_or("one of its shapes has no label").and_then(|label| {
+            if is_tag {
+                push_name(&mut description.labels, &label);
+                return Ok(());
+            }
+            let (extent, annotation) = parse_shape(shape, masks, diagnostics).ok_or(WRONG_SHAPE)?;
+            description.push_annotated(label, extent, annotation)
+        });
+        diagnostics.check(added);
     }
     description
 }
@@ -278,22 +277,14 @@ fn read_tracks<'a>(
                 report_unread(shape, &mut diagnostics);
                 continue;
             }
-            let media = match file_of(&files, shape) {
-                Ok(media) => media,
-                Err(why) => {
-                    diagnostics.report(&why);
-                    continue;
-                }
-            };
-            match parse_shape(shape, &mut masks, &mut diagnostics) {
-                Some((extent, annotation)) => {
-                    let description = descriptions.entry(media).or_default();
-                    description.stated_size = description.stated_size.or(size);
-                    let end = description.push_annotated(label.clone(), extent, annotation);
-                    diagnostics.check(end);
-                }
-                None => diagnostics.report(WRONG_SHAPE),
-            }
+            let added = file_of(&files, shape).and_then(|media| {
+                let (extent, annotation) =
+                    parse_shape(shape, &mut masks, &mut diagnostics).ok_or(WRONG_SHAPE)?;
+                let description = descriptions.entry(media).or_default();
+                description.stated_size = description.stated_size.or(size);
+                Ok(description.push_annotated(label.clone(), extent, annotation)?)
+            });
+            diagnostics.check(added);
         }
     }
     report_lines(reader, sidecar, root, diagnostics);
@@ -314,15 +305,16 @@ fn is_visible(shape: Node<'_, '_>) -> bool {
     shape.attribute("outside") != Some("1") && shape.attribute("keyframe") != Some("0")
 }
 
-fn file_of<'a>(files: &FrameFiles<'a>, shape: Node<'_, '_>) -> Result<&'a Path, String> {
+fn file_of<'a>(files: &FrameFiles<'a>, shape: Node<'_, '_>) -> Result<&'a Path, Reason> {
     let number = shape.attribute("frame").and_then(|number| number.trim().parse().ok());
     let number: u64 = number.ok_or("one of its shapes has no frame")?;
     match files.get(&number) {
         Some(Some(file)) => Ok(file),
-        Some(None) => Err(format!("several files are frame {number}")),
+        Some(None) => Err(format!("several files are frame {number}").into()),
         None => Err(format!(
             "no file is frame {number}; name it frame_{number:06}.jpg, or list it as an image with its id and name"
-        )),
+        )
+        .into()),
     }
 }
 

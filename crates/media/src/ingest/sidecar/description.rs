@@ -41,6 +41,14 @@ pub struct MediaDescription {
     pub extra_columns: ExtraColumns,
 }
 
+/// Something about each part of a description that comes from one sidecar.
+#[derive(Debug, Default)]
+pub(super) struct Parts<T> {
+    pub caption: T,
+    pub labels: T,
+    pub objects: T,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct LabeledBox {
     /// The label, which has 1-128 characters.
@@ -100,11 +108,6 @@ impl MediaDescription {
         lower.tags.iter().for_each(|tag| push_name(&mut self.tags, tag));
     }
 
-    /// Returns which of caption, labels and objects there are.
-    pub(super) fn parts(&self) -> [bool; 3] {
-        [self.caption.is_some(), !self.labels.is_empty(), !self.objects.is_empty()]
-    }
-
     /// Adds a description of lower precedence like [`MediaDescription::merge_missing`]. If both descriptions have a
     /// part, the part is extended if `extends` says so. Otherwise, it stays as it is. Rows of the same file share the
     /// size of the picture. Returns which parts of the lower description differ but are not used, and the number of
@@ -112,22 +115,22 @@ impl MediaDescription {
     pub(super) fn merge(
         &mut self,
         mut lower: Self,
-        extends: [bool; 3],
+        extends: &Parts<bool>,
         is_of_same_file: bool,
-    ) -> ([bool; 3], usize) {
-        let [extends_caption, extends_labels, extends_objects] = extends;
-        let ([mut caption, mut labels, mut objects], mut further) = ([false; 3], 0);
+    ) -> (Parts<bool>, usize) {
+        let (mut unused, mut further) = (Parts::default(), 0);
         if let (Some(known), Some(text)) = (&self.caption, &lower.caption)
             && !known.contains(text.as_str())
         {
-            caption = !extends_caption;
-            if extends_caption {
+            unused.caption = !extends.caption;
+            if extends.caption {
                 push_caption(&mut self.caption, text);
             }
         }
         if !self.labels.is_empty() {
-            labels = !extends_labels && lower.labels.iter().any(|name| !self.labels.contains(name));
-            if extends_labels {
+            unused.labels =
+                !extends.labels && lower.labels.iter().any(|name| !self.labels.contains(name));
+            if extends.labels {
                 lower.labels.iter().for_each(|name| push_name(&mut self.labels, name));
             }
         }
@@ -138,19 +141,28 @@ impl MediaDescription {
                 self.stated_size = own.or(lower.stated_size);
                 lower.stated_size = lower.stated_size.or(own);
             }
-            if extends_objects && self.has_unit_of(&lower) {
+            if extends.objects && self.has_unit_of(&lower) {
                 let rounding = if is_of_same_file { MAX_ROUNDING } else { MAX_ROUNDING_OF_FILES };
                 further = self.extend_objects(&lower.objects, rounding);
             } else {
                 let is_known = |object: &LabeledBox| {
                     self.objects.iter().any(|known| known.label == object.label)
                 };
-                objects =
+                unused.objects =
                     lower.objects.len() > self.objects.len() || !lower.objects.iter().all(is_known);
             }
         }
         self.merge_missing(lower);
-        ([caption, labels, objects], further)
+        (unused, further)
+    }
+
+    /// The parts that are not empty.
+    pub(super) fn stated_parts(&self) -> Parts<bool> {
+        Parts {
+            caption: self.caption.is_some(),
+            labels: !self.labels.is_empty(),
+            objects: !self.objects.is_empty(),
+        }
     }
 
     /// Whether an object has the confidence of a model.

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use super::extra_columns::RefusedColumns;
+use tessera_model::text::count_with_noun;
 
 /// Says what is wrong with a record, without the position of the record.
 pub(crate) type Reason = Cow<'static, str>;
@@ -72,12 +73,14 @@ impl SidecarDiagnostics {
         let [noun, plural] = self.nouns;
         let examples =
             self.examples.iter().map(|(position, why)| format!("{noun} {position}: {why}"));
-        let further = match self.further_positions {
-            0 => None,
-            1 => Some(format!("1 more {noun}")),
-            more => Some(format!("{more} more {plural}")),
-        };
-        let parts: Vec<String> = examples.chain(further).collect();
+        let more = (self.further_positions > 0).then(|| {
+            count_with_noun(
+                self.further_positions,
+                &format!("more {noun}"),
+                &format!("more {plural}"),
+            )
+        });
+        let parts: Vec<String> = examples.chain(more).collect();
         (!parts.is_empty()).then(|| parts.join("; "))
     }
 }

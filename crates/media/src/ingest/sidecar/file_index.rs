@@ -19,8 +19,8 @@ use super::{
 };
 use crate::ingest::{
     FolderScan, OriginalFiles, file_names::printable_path, is_parquet, read_first_bytes,
+    text_encoding::unmarked_name,
 };
-use encoding_rs::WINDOWS_1252;
 use percent_encoding::percent_decode_str;
 use tessera_model::{FileKind, PictureName, keep_best, search_form};
 use tessera_picture::media_kind;
@@ -556,8 +556,8 @@ fn spellings(name: &str) -> Vec<Cow<'_, str>> {
     let decode = |text: &str| {
         let bytes = percent_decode_str(text);
         let utf_8 = bytes.clone().decode_utf8().ok().map(Cow::into_owned);
-        // Old programs encode the bytes of a name in a Western encoding.
-        utf_8.or_else(|| text.is_ascii().then(|| western_text(&bytes.collect::<Vec<_>>())))
+        // Old programs encode the bytes of a name in the encoding of their system.
+        utf_8.or_else(|| text.is_ascii().then(|| unmarked_name(&bytes.collect::<Vec<_>>())))
     };
     let decoded = decode(&local);
     // Some programs encode a name twice, or write blanks as in forms.
@@ -572,10 +572,6 @@ fn spellings(name: &str) -> Vec<Cow<'_, str>> {
         }
     }
     spellings
-}
-
-fn western_text(bytes: &[u8]) -> String {
-    WINDOWS_1252.decode_without_bom_handling(bytes).0.into_owned()
 }
 
 /// Removes the eight hexadecimal digits that Label Studio puts in front of the name of an uploaded file:

@@ -102,16 +102,14 @@ fn read_parquet_rows(
         if rows > MAX_METADATA_ROWS { Err(TOO_MANY_ROWS.into()) } else { Ok(()) }
     });
     rows = 0;
-    let read = file.for_each_row(Columns::Named(&columns), &mut |mut row| {
+    let read = file.for_each_row(Columns::Named(&columns), &mut |row| {
         rows += 1;
         if rows > MAX_METADATA_ROWS {
             return Err(TOO_MANY_ROWS.into());
         }
         diagnostics.set_position(rows);
-        diagnostics.check(prepare(&mut row, &features));
-        diagnostics.check(parse_texts(&mut row));
-        let text = row.to_string();
-        let row = SidecarRow::parse(&text).ok_or(Reason::from("it is not a JSON object"));
+        let text = prepared(row, &features, diagnostics);
+        let row = SidecarRow::parse(&text).ok_or("it is not a JSON object".into());
         let end = row.and_then(|row| read_row(reader, sidecar, row, diagnostics));
         diagnostics.check(end);
         Ok(())
@@ -230,9 +228,7 @@ fn read_image_rows(
         if let Some(text) = text_of_sample(image.as_deref(), &value) {
             value["caption"] = text;
         }
-        diagnostics.check(prepare(&mut value, &features));
-        diagnostics.check(parse_texts(&mut value));
-        let text = value.to_string();
+        let text = prepared(value, &features, diagnostics);
         if let Some(columns) = SidecarRow::parse(&text) {
             let description = describe_row(&columns, diagnostics);
             for media in media {
@@ -252,6 +248,13 @@ fn text_of_sample(image: Option<&str>, row: &Value) -> Option<Value> {
     row.get("txt")
         .filter(|text| is_of_shard && text.is_string() && row["caption"].is_null())
         .cloned()
+}
+
+/// Returns a row as JSON, with the columns that all tables have.
+fn prepared(mut row: Value, features: &Features, diagnostics: &mut SidecarDiagnostics) -> String {
+    diagnostics.check(prepare(&mut row, features));
+    diagnostics.check(parse_texts(&mut row));
+    row.to_string()
 }
 
 /// Names the classes of a row, and brings its labels and objects into the columns that all tables have.

@@ -10,10 +10,11 @@ use std::{
     sync::Arc,
 };
 
+use tessera_files::read_at_most;
 use tessera_parquet::Source;
 
 use super::{
-    description::MediaDescription,
+    description::{MediaDescription, Parts},
     diagnostics::SidecarDiagnostics,
     extra_columns::{MAX_EXTRA_COLUMNS, Refusal, RefusedColumns},
     file_index::FileIndex,
@@ -73,6 +74,9 @@ impl SidecarData {
     }
 }
 
+/// The sidecar that each part of a description comes from.
+type Origins = Parts<Option<Arc<Path>>>;
+
 pub(crate) struct SidecarReader<'a> {
     folder: &'a dyn OriginalFiles,
     pub files: FileIndex<'a>,
@@ -84,8 +88,8 @@ pub(crate) struct SidecarReader<'a> {
     findings: RowFindings,
     /// The sidecar that was read last, shared by all media files that it describes.
     latest: Arc<Path>,
-    /// The sidecars from which the caption, the labels and the objects of each media file are.
-    origins: HashMap<PathBuf, [Option<Arc<Path>>; 3]>,
+    /// The sidecars that the parts of the description of each media file come from.
+    origins: HashMap<PathBuf, Origins>,
 }
 
 impl<'a> SidecarReader<'a> {
@@ -157,8 +161,7 @@ impl<'a> SidecarReader<'a> {
     }
 
     fn read_limited(&self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
-        let mut bytes = Vec::new();
-        self.folder.open_file(path)?.take(limit + 1).read_to_end(&mut bytes)?;
+        let bytes = read_at_most(self.folder.open_file(path)?, limit + 1)?;
         if bytes.len() as u64 > limit {
             return Err(too_large(limit).into());
         }
@@ -167,8 +170,7 @@ impl<'a> SidecarReader<'a> {
 
     /// Fails if a file is only a pointer to the real file.
     fn check_pointer(&self, path: &Path) -> Result<(), ReadError> {
-        let mut head = Vec::new();
-        self.folder.open_file(path)?.take(POINTER_BYTES).read_to_end(&mut head)?;
+        let head = read_at_most(self.folder.open_file(path)?, POINTER_BYTES)?;
         pointer_reason(&head).map_or(Ok(()), |why| Err(why.to_owned().into()))
     }
 
@@ -197,29 +199,27 @@ impl<'a> SidecarReader<'a> {
         if description == MediaDescription::default() {
             return;
         }
-        let parts = description.parts();
+        let has = description.stated_parts();
         let known = self.data.descriptions.entry(media.to_owned()).or_default();
         let origins = self.origins.entry(media.to_owned()).or_default();
         let is_of_sidecar = |origin: &Option<Arc<Path>>| origin.as_deref() == Some(sidecar);
         let is_of_format = |other: &Arc<Path>| has_same_format(other, sidecar);
-        let [caption, labels, objects] = &*origins;
-        let extends_objects = !is_export && objects.as_ref().is_some_and(is_of_format);
-        let extends = [
-            !is_export && is_of_sidecar(caption),
-            !is_export && is_of_sidecar(labels),
-            extends_objects,
-        ];
+        let extends = Parts {
+            caption: !is_export && is_of_sidecar(&origins.caption),
+            labels: !is_export && is_of_sidecar(&origins.labels),
+            objects: !is_export && origins.objects.as_ref().is_some_and(is_of_format),
+        };
         if let Some(other) =
-            objects.as_ref().filter(|other| extends_objects && ***other != *sidecar)
-            && !description.objects.is_empty()
+            origins.objects.as_ref().filter(|other| extends.objects && ***other != *sidecar)
+            && has.objects
             && description.has_scores() != known.has_scores()
         {
             self.findings.add_predicted(sidecar, Arc::clone(other));
         }
-        let is_of_same_file = extends_objects && is_of_sidecar(objects);
+        let is_of_same_file = extends.objects && is_of_sidecar(&origins.objects);
         let known_limits: Vec<_> = known.reached_limits().collect();
-        let (unused, further) = known.merge(description, extends, is_of_same_file);
-        if is_of_same_file && unused[2] {
+        let (unused, further) = known.merge(description, &extends, is_of_same_file);
+        if is_of_same_file && unused.objects {
             self.findings.add_other_unit(sidecar);
         }
         limits.extend(known.reached_limits().filter(|limit| !known_limits.contains(limit)));
@@ -227,15 +227,20 @@ impl<'a> SidecarReader<'a> {
         self.findings.add_further_objects(sidecar, further);
         // The folder that gives a label is not a sidecar.
         if self.data.sidecars.contains(sidecar)
-            && let Some(used) = used_instead(origins, unused, sidecar, media)
+            && let Some(used) = used_instead(origins, &unused, sidecar, media)
         {
             self.findings.add_unused(sidecar, used);
         }
         if *self.latest != *sidecar {
             self.latest = sidecar.into();
         }
-        for (origin, _) in origins.iter_mut().zip(parts).filter(|(it, has)| it.is_none() && *has) {
-            *origin = Some(Arc::clone(&self.latest));
+        let parts = [
+            (&mut origins.caption, has.caption),
+            (&mut origins.labels, has.labels),
+            (&mut origins.objects, has.objects),
+        ];
+        for (origin, _) in parts.into_iter().filter(|(_, has_part)| *has_part) {
+            origin.get_or_insert_with(|| Arc::clone(&self.latest));
         }
     }
 
@@ -259,7 +264,7 @@ impl<'a> SidecarReader<'a> {
         problems.for_each(|(sidecar, why)| self.data.add_problem(&sidecar, why));
         let origins = self.origins.into_iter();
         self.data.box_sidecars =
-            origins.filter_map(|(media, [_, _, boxes])| Some((media, boxes?))).collect();
+            origins.filter_map(|(media, origins)| Some((media, origins.objects?))).collect();
         self.data
     }
 
@@ -285,46 +290,40 @@ impl<'a> SidecarReader<'a> {
         self.report_rows(path, diagnostics, Ok(()));
     }
 
-    /// Records the problems of rows, and why further rows were not read.
+    /// Reports the problems of rows, the columns that are not kept, and why further rows were not read.
     pub(crate) fn report_rows(
         &mut self,
         path: &Path,
-        diagnostics: SidecarDiagnostics,
+        mut diagnostics: SidecarDiagnostics,
         end: Result<(), String>,
     ) {
-        let problems: Vec<String> =
-            self.summary(diagnostics).into_iter().chain(end.err()).collect();
+        let mut refused = mem::take(&mut diagnostics.refused);
+        refused.merge(mem::take(&mut self.refused));
+        let rows = diagnostics.summary().into_iter();
+        let problems: Vec<String> = rows.chain(refused.summary()).chain(end.err()).collect();
         if !problems.is_empty() {
             self.report_problem(path, problems.join("; "));
         }
-    }
-
-    /// Returns the problems of the rows, and the columns that are not kept.
-    pub(crate) fn summary(&mut self, mut diagnostics: SidecarDiagnostics) -> Option<String> {
-        let mut refused = mem::take(&mut diagnostics.refused);
-        refused.merge(mem::take(&mut self.refused));
-        let problems: Vec<String> =
-            diagnostics.summary().into_iter().chain(refused.summary()).collect();
-        (!problems.is_empty()).then(|| problems.join("; "))
     }
 }
 
 /// Returns the other sidecar whose part is used instead of a differing one of `sidecar`. A sidecar of a single picture
 /// differs from those of other formats without a finding.
 fn used_instead(
-    origins: &[Option<Arc<Path>>; 3],
-    unused: [bool; 3],
+    origins: &Origins,
+    unused: &Parts<bool>,
     sidecar: &Path,
     media: &Path,
 ) -> Option<Arc<Path>> {
     let is_single = is_named_like(sidecar, media);
-    let mut used = origins.iter().zip(unused).filter(|(_, is_unused)| *is_unused);
-    used.find_map(|(origin, _)| {
-        let is_reported = |used: &&Arc<Path>| {
-            ***used != *sidecar && (has_same_format(used, sidecar) || !is_single)
-        };
-        origin.as_ref().filter(is_reported).cloned()
-    })
+    let is_reported =
+        |used: &&Arc<Path>| ***used != *sidecar && (has_same_format(used, sidecar) || !is_single);
+    let used = [
+        origins.caption.as_ref().filter(|_| unused.caption),
+        origins.labels.as_ref().filter(|_| unused.labels),
+        origins.objects.as_ref().filter(|_| unused.objects),
+    ];
+    used.into_iter().flatten().find(is_reported).cloned()
 }
 
 /// The reason why a sidecar is not read.

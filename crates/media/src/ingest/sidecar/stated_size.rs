@@ -4,14 +4,14 @@
 
 use std::{
     collections::{BTreeMap, HashSet},
-    io::Read as _,
     mem,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
 use image::metadata::Orientation;
-use tessera_model::{Mask, region::Vec2};
+use tessera_files::read_at_most;
+use tessera_model::{Mask, region::Vec2, text::count_with_noun};
 
 use super::{
     bounding_box::BoundingBox,
@@ -115,12 +115,9 @@ impl BoxProblems {
     /// Reports the problems of media that are called `noun`.
     fn report(self, noun: &str, data: &mut SidecarData) {
         for (sidecar, (first, more)) in self.0 {
-            let more = match more {
-                0 => String::new(),
-                1 => format!("; 1 more {noun}"),
-                more => format!("; {more} more {noun}s"),
-            };
-            data.add_problem(&sidecar, format!("{first}{more}"));
+            let further = count_with_noun(more, &format!("more {noun}"), &format!("more {noun}s"));
+            let why = if more == 0 { first } else { format!("{first}; {further}") };
+            data.add_problem(&sidecar, why);
         }
     }
 }
@@ -185,12 +182,10 @@ fn fit_to_picture(
     let (across, down) = stated.map_or((width.into(), height.into()), StatedSize::size);
     let count = description.objects.len();
     description.objects.retain(|it| it.bounding_box.clipped_to((across, down)).is_some());
-    let outside = match count - description.objects.len() {
-        0 => None,
-        1 => Some("1 box is".to_owned()),
-        more => Some(format!("{more} boxes are")),
-    };
-    let outside = outside.map(|it| format!("{it} outside the picture of {across}x{down} pixels"));
+    let outside = count - description.objects.len();
+    let boxes = count_with_noun(outside, "box is", "boxes are");
+    let outside =
+        (outside > 0).then(|| format!("{boxes} outside the picture of {across}x{down} pixels"));
     let placed = stated.filter(|_| !description.objects.is_empty());
     let placed = placed.map_or(Ok(()), |stated| {
         place(description, stated, (width, height), is_stored, orientation)
@@ -343,7 +338,6 @@ fn turn_upright(orientation: Orientation) -> Option<Turn> {
 }
 
 fn read_orientation(folder: &dyn OriginalFiles, path: &Path) -> Option<Orientation> {
-    let mut header = Vec::new();
-    folder.open_file(path).ok()?.take(ORIENTATION_BYTES).read_to_end(&mut header).ok()?;
+    let header = read_at_most(folder.open_file(path).ok()?, ORIENTATION_BYTES).ok()?;
     tessera_picture::decode::orientation(&header).ok()
 }

@@ -153,15 +153,14 @@ fn add_boxes<'a>(
             (media, sidecar, text, classes, dataset)
         })
         .collect();
-    for (media, sidecar, text, classes, dataset) in yolo {
+    let yolo = yolo.into_iter().map(|(media, sidecar, text, classes, dataset)| {
         let keypoints = classes.keypoint_shape.or_else(|| forms[&dataset].keypoint_shape());
         let has_tracks = forms[&dataset].has_tracks();
-        let (description, diagnostics) = yolo::parse(&text, &classes.names, keypoints, has_tracks);
-        reader.add_description(media, sidecar, description);
-        reader.report_problems(sidecar, diagnostics);
-    }
-    for (media, sidecar, text) in kitti {
-        let (description, diagnostics) = parse_kitti(&text);
+        (media, sidecar, yolo::parse(&text, &classes.names, keypoints, has_tracks))
+    });
+    let kitti =
+        kitti.into_iter().map(|(media, sidecar, text)| (media, sidecar, parse_kitti(&text)));
+    for (media, sidecar, (description, diagnostics)) in yolo.chain(kitti) {
         reader.add_description(media, sidecar, description);
         reader.report_problems(sidecar, diagnostics);
     }
@@ -183,30 +182,17 @@ fn is_kitti(text: &str) -> bool {
 }
 
 fn parse_kitti(text: &str) -> (MediaDescription, SidecarDiagnostics) {
-    let mut description = MediaDescription::default();
-    let mut diagnostics = SidecarDiagnostics::new("line", "lines");
-    for line in text.lines() {
-        diagnostics.next_position();
-        if line.trim().is_empty() {
-            continue;
-        }
-        let Some((kind, [left, top, right, bottom], score)) = parse_kitti_line(line) else {
-            diagnostics.report("it is not a type and 14 or 15 numbers");
-            continue;
-        };
+    yolo::read_lines(text, |line, description| {
+        let object = parse_kitti_line(line).ok_or("it is not a type and 14 or 15 numbers")?;
+        let (kind, [left, top, right, bottom], score) = object;
         if kind == UNLABELED {
-            continue;
+            return Ok(());
         }
         let extent = BoundingBox::around(&[[left, top], [right, bottom]]);
-        match (normalized_name(kind), extent) {
-            (Some(label), Some(extent)) => {
-                let annotation = Annotation { score, ..Annotation::default() };
-                diagnostics.check(description.push_annotated(label, extent, annotation));
-            }
-            _ => diagnostics.report("its box is empty or outside the picture"),
-        }
-    }
-    (description, diagnostics)
+        let found = normalized_name(kind).zip(extent);
+        let (label, extent) = found.ok_or("its box is empty or outside the picture")?;
+        description.push_annotated(label, extent, Annotation { score, ..Annotation::default() })
+    })
 }
 
 /// Parses the type, the box and the score in a line.

@@ -173,25 +173,27 @@ pub(super) fn parse(
     keypoint_shape: Option<[usize; 2]>,
     has_tracks: bool,
 ) -> (MediaDescription, SidecarDiagnostics) {
+    read_lines(text, |line, description| {
+        let (class, numbers) = parse_line(line).ok_or(UNKNOWN)?;
+        let numbers =
+            if has_tracks { &numbers[..numbers.len().min(BOX_COLUMNS + 1)] } else { &numbers };
+        let label = names.get(&class).cloned().unwrap_or_else(|| format!("class {class}"));
+        let (extent, annotation) = parse_object(numbers, keypoint_shape)?;
+        description.push_annotated(label, extent, annotation)
+    })
+}
+
+/// Reads an object from each line that is not blank. The error of `add` says what is wrong with a line.
+pub(super) fn read_lines(
+    text: &str,
+    add: impl Fn(&str, &mut MediaDescription) -> Result<(), &'static str>,
+) -> (MediaDescription, SidecarDiagnostics) {
     let mut description = MediaDescription::default();
     let mut diagnostics = SidecarDiagnostics::new("line", "lines");
     for line in text.lines() {
         diagnostics.next_position();
-        if line.trim().is_empty() {
-            continue;
-        }
-        let Some((class, numbers)) = parse_line(line) else {
-            diagnostics.report(UNKNOWN);
-            continue;
-        };
-        let numbers =
-            if has_tracks { &numbers[..numbers.len().min(BOX_COLUMNS + 1)] } else { &numbers };
-        let label = names.get(&class).cloned().unwrap_or_else(|| format!("class {class}"));
-        match parse_object(numbers, keypoint_shape) {
-            Ok((extent, annotation)) => {
-                diagnostics.check(description.push_annotated(label, extent, annotation));
-            }
-            Err(why) => diagnostics.report(why),
+        if !line.trim().is_empty() {
+            diagnostics.check(add(line, &mut description));
         }
     }
     (description, diagnostics)

@@ -4,7 +4,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use tessera_model::{SafeText, archive_paths::*, local_files::*};
+use tessera_model::{FolderEntry, FolderListing, SafeText, archive_paths::*, file_kind::*};
 
 #[test]
 fn the_kind_of_a_file_follows_from_its_extension() {
