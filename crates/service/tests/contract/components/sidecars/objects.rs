@@ -55,21 +55,6 @@ fn both_forms_are_parsed_and_invalid_objects_reported() {
             "the bbox of an object is not a list of four numbers",
         ),
         (
-            r#"[{"category": "a", "bbox": [0.5, 0.5, 0.1, 0.1]}, {"name": 7, "label": null, "boxes": [0, 0, 1, 1]}]"#,
-            &["a 0.50 0.50 0.10 0.10", "7 0.00 0.00 1.00 1.00"],
-            "",
-        ),
-        (
-            r#"[{"label": "a", "bbox": [0.5, 0.5, 0, 0.1]}]"#,
-            &[],
-            "the bbox of an object is empty or outside the picture",
-        ),
-        (
-            r#"[{"label": "a", "bbox": [40, 40, 9, 9]}]"#,
-            &[],
-            "the bbox of an object is not in fractions of the picture; divide pixels by its width and height",
-        ),
-        (
             r#"{"bbox": [[1, 1, 2, 2], [1, 1, 0, 2]], "labels": ["a", "b", "c"]}"#,
             &["a 0.01 0.01 0.02 0.01"],
             "its objects have different numbers of boxes, names or annotations",
@@ -82,6 +67,29 @@ fn both_forms_are_parsed_and_invalid_objects_reported() {
         ),
         (r#""boat""#, &[], NO_OBJECTS),
         (r#"[{"label": "a""#, &[], NO_OBJECTS),
+    ] {
+        assert_objects(value, expected, fault);
+    }
+}
+
+#[test]
+fn an_object_of_a_list_has_one_of_several_names_and_a_box_in_fractions() {
+    for (value, expected, fault) in [
+        (
+            r#"[{"category": "a", "bbox": [0.5, 0.5, 0.1, 0.1]}, {"name": 7, "label": null, "boxes": [0, 0, 1, 1]}]"#,
+            &["a 0.50 0.50 0.10 0.10", "7 0.00 0.00 1.00 1.00"][..],
+            "",
+        ),
+        (
+            r#"[{"label": "a", "bbox": [0.5, 0.5, 0, 0.1]}]"#,
+            &[],
+            "the bbox of an object is empty or outside the picture",
+        ),
+        (
+            r#"[{"label": "a", "bbox": [40, 40, 9, 9]}]"#,
+            &[],
+            "the bbox of an object is not in fractions of the picture; divide pixels by its width and height",
+        ),
     ] {
         assert_objects(value, expected, fault);
     }
