@@ -86,9 +86,8 @@ impl KeptTagsState {
 
     /// Replaces the tags of a dataset, and saves them.
     fn replace(&mut self, dataset: DatasetId, tags: KeptTags, outbox: &mut Outbox) {
-        let entry = StateValue::KeptTags(dataset, tags.clone());
+        outbox.save(StateValue::KeptTags(dataset, tags.clone()));
         self.by_dataset.entry(dataset).or_default().replace(tags);
-        outbox.send(Lane::SaveState(entry.key()), Request::SaveState(entry));
     }
 
     fn change(&mut self, dataset: DatasetId, tags: KeptTags, outbox: &mut Outbox) {

@@ -9,7 +9,7 @@
 use std::{collections::BTreeMap, mem};
 
 use tessera_config::{Destination, NotificationMethod, custom_command::ReadyCommand};
-use tessera_model::Timestamp;
+use tessera_model::{StateValue, Timestamp};
 use tessera_picture::Protocol;
 
 use crate::app::prelude::*;
@@ -120,6 +120,11 @@ impl Outbox {
     pub fn send_first(&mut self, lane: Lane, request: Request) {
         let ticket = self.tickets.open(lane, self.now);
         self.effects.insert(0, Effect::Send(ticket, request));
+    }
+
+    /// Saves a part of the state.
+    pub(in crate::app) fn save(&mut self, value: StateValue) {
+        self.send(Lane::SaveState(value.key()), Request::SaveState(value));
     }
 
     pub fn cancel(&mut self, lane: Lane) {

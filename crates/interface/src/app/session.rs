@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, iter, time::Duration};
 
-use tessera_model::{AnchorKind, HistoryEntry, SavedSession, StateKey, StateValue};
+use tessera_model::{AnchorKind, HistoryEntry, SavedSession, StateValue};
 
 use crate::app::prelude::*;
 use crate::app::{
@@ -41,8 +41,7 @@ impl SessionState {
         if self.due.is_none() {
             self.saved_at = Some(outbox.now);
             self.saved = current.clone();
-            let request = Request::SaveState(StateValue::Session(current));
-            outbox.send(Lane::SaveState(StateKey::Session), request);
+            outbox.save(StateValue::Session(current));
         }
     }
 }

@@ -110,8 +110,7 @@ impl Baskets {
 
     fn save(&mut self, dataset: DatasetId, outbox: &mut Outbox) {
         let Some(basket) = self.get(dataset) else { return };
-        let entry = StateValue::Basket(dataset, basket.selection().clone());
-        outbox.send(Lane::SaveState(entry.key()), Request::SaveState(entry));
+        outbox.save(StateValue::Basket(dataset, basket.selection().clone()));
     }
 
     pub(in crate::app) fn loaded(&mut self, dataset: DatasetId, result: LoadedState, now: Uptime) {
