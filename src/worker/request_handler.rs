@@ -217,7 +217,7 @@ impl RequestHandler {
             Request::ApplyModel(dataset, folder) => {
                 let progress = self.progress_callback(ticket.clone());
                 let given = self.models.give(client, dataset, folder, progress);
-                Payload::ModelApplied(Box::new(given.await?))
+                Payload::Dataset(Box::new(given.await?))
             }
             Request::AddMedia(dataset, addition) => {
                 let mut progress = self.progress_callback(ticket.clone());

@@ -382,8 +382,6 @@ pub enum Payload {
     ModelPlanned(ModelPlan),
     /// The folder of a model that was downloaded.
     ModelFolder(PathBuf),
-    /// The dataset, after its media were encoded.
-    ModelApplied(Box<Dataset>),
     Downloaded(Archive),
     Picture(Thumbnail),
     Folder(FolderListing),

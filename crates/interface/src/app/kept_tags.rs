@@ -11,7 +11,7 @@ use tessera_model::{
 };
 
 use crate::app::prelude::*;
-use crate::app::service_data::LoadedState;
+use crate::app::{bounded_list::push_bounded, service_data::LoadedState};
 
 /// The number of changes of tags that can be undone. The local service keeps the same number of changes for each
 /// dataset.
@@ -92,10 +92,7 @@ impl KeptTagsState {
 
     fn change(&mut self, dataset: DatasetId, tags: KeptTags, outbox: &mut Outbox) {
         if let Some(before) = self.get(dataset).cloned() {
-            if self.before.len() == MAX_UNDO {
-                self.before.remove(0);
-            }
-            self.before.push((dataset, before));
+            push_bounded(&mut self.before, (dataset, before), MAX_UNDO);
         }
         self.replace(dataset, tags, outbox);
     }

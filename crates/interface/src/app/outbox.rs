@@ -172,6 +172,12 @@ impl Outbox {
         self.notifications.push(self.now, level, text);
     }
 
+    /// Flips a switch, and says what it does now.
+    pub(in crate::app) fn toggle(&mut self, switch: &mut bool, on: &str, off: &str) {
+        *switch = !*switch;
+        self.notify(Level::Success, if *switch { on } else { off });
+    }
+
     /// Says that a job has ended, if the user wants to read it.
     pub(in crate::app) fn toast(&mut self, text: impl AsRef<str>, setup: &Setup) {
         if setup.settings.ui.notify.contains(&NotificationMethod::Toast) {

@@ -274,7 +274,7 @@ impl App {
                 get_model::downloaded(self, id, content!(result, ModelFolder));
             }
             (Lane::ApplyModel(id), result) => {
-                let dataset = content!(result, ModelApplied).map(|dataset| *dataset);
+                let dataset = content!(result, Dataset).map(|dataset| *dataset);
                 get_model::applied(self, id, dataset);
             }
             (Lane::LoginPlaces, Ok(Payload::LoginPlaces(places))) => {

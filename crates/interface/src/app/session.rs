@@ -1,7 +1,7 @@
 //! Saves the session for the next start: the open dataset, the tabs with their cursors, and the size and
 //! arrangement of the tiles.
 
-use std::{collections::BTreeMap, iter, time::Duration};
+use std::{iter, time::Duration};
 
 use tessera_model::{AnchorKind, HistoryEntry, SavedSession, StateValue};
 
@@ -112,8 +112,4 @@ fn saved_tab(view: &View) -> Option<HistoryEntry> {
     let similar_to = view.similar_to.clone();
     (!uploaded && view.computed.is_none())
         .then(|| HistoryEntry { similar_to, ..HistoryEntry::new(view.search.clone()) })
-}
-
-pub(super) fn picked_actions(session: Option<&SavedSession>) -> BTreeMap<String, u32> {
-    session.map(|session| session.picked_actions.clone()).unwrap_or_default()
 }

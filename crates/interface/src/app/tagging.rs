@@ -13,8 +13,11 @@ use tessera_model::{
     text::grouped_with_noun,
 };
 
-use crate::app::kept_tags::{self, KeptTagsState, MAX_UNDO};
 use crate::app::prelude::*;
+use crate::app::{
+    bounded_list::push_bounded,
+    kept_tags::{self, KeptTagsState, MAX_UNDO},
+};
 use tessera_config::input::KeyContext;
 
 #[derive(Debug, Default)]
@@ -91,16 +94,15 @@ impl Tagging {
         self.given_to_all = result.as_ref().ok().and_then(|_| change.given_to_all(given));
         let is_forgotten = match result {
             Ok(made) => {
-                self.made.extend(made.id.map(|id| (change.dataset, id)));
+                if let Some(id) = made.id {
+                    push_bounded(&mut self.made, (change.dataset, id), MAX_UNDO);
+                }
                 true
             }
             Err(failure) => failure.kind == FailureKind::NotFound,
         };
         if let (true, Some(undone)) = (is_forgotten, change.undoes()) {
             self.made.retain(|(_, id)| *id != undone);
-        }
-        if self.made.len() > MAX_UNDO {
-            self.made.remove(0);
         }
     }
 
@@ -205,13 +207,9 @@ pub(in crate::app) fn toggle_tagging(app: &mut App) {
 }
 
 pub(in crate::app) fn toggle_whole_search(app: &mut App) {
-    app.tagging.whole_search = !app.tagging.whole_search;
-    let text = if app.tagging.whole_search {
-        "the next key changes everything that the search finds"
-    } else {
-        "the next key changes only the selection, or what is under the cursor"
-    };
-    app.outbox.notify(Level::Success, text);
+    let on = "the next key changes everything that the search finds";
+    let off = "the next key changes only the selection, or what is under the cursor";
+    app.outbox.toggle(&mut app.tagging.whole_search, on, off);
 }
 
 /// Performs an action that tags or rates.

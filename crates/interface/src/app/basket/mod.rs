@@ -51,10 +51,6 @@ impl Baskets {
         }
     }
 
-    fn needs_load(&self, dataset: DatasetId) -> bool {
-        self.remote(dataset).is_none_or(|basket| basket.due(None).is_some())
-    }
-
     pub fn current(&self, results: &Results) -> Option<&Basket> {
         self.get(results.view()?.search.dataset)
     }
@@ -124,7 +120,8 @@ impl Baskets {
 
     pub(in crate::app) fn to_load(&self, results: &Results) -> Option<StateKey> {
         let dataset = results.view()?.search.dataset;
-        self.needs_load(dataset).then_some(StateKey::Basket(dataset))
+        let is_due = self.remote(dataset).is_none_or(|basket| basket.due(None).is_some());
+        is_due.then_some(StateKey::Basket(dataset))
     }
 
     /// Marks the selected clusters as stale after the dataset was reindexed, or after the service
