@@ -110,15 +110,10 @@ pub(in crate::app) fn state_to_load(app: &App) -> Option<StateKey> {
     known.is_none_or(|tags| tags.due(None).is_some()).then_some(StateKey::KeptTags(dataset))
 }
 
-/// Adds the tag of an action to the selection, or to what is under the cursor unless that has the tag already.
-pub(in crate::app) fn tag(app: &mut App, action: Action) {
+/// Adds a tag to the selection, or to what is under the cursor unless that has the tag already.
+pub(in crate::app) fn tag(app: &mut App, name: Option<SafeText>) {
     let Some(dataset) = app.dataset().map(|dataset| dataset.id) else { return };
     let Some(mut tags) = app.tagging.kept.get(dataset).cloned() else { return };
-    let name = match action {
-        Action::Pick => Some(SafeText::name(PICKED)),
-        Action::Reject => Some(SafeText::name(REJECTED)),
-        _ => action.tag_key().and_then(|key| app.tagging.kept.name_of_key(dataset, key)).cloned(),
-    };
     let Some(name) = name else {
         return app.outbox.notify(Level::Warning, "no tag has this key; + creates a tag");
     };

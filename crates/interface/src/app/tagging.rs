@@ -168,6 +168,15 @@ pub fn tag_of_key(app: &App, key: usize) -> Option<&SafeText> {
     tags.nth(key).map(|tag| &tag.name)
 }
 
+/// Returns the tag that an action adds or removes.
+fn tag_of_action(app: &App, action: Action) -> Option<SafeText> {
+    match action {
+        Action::Pick => Some(SafeText::name(PICKED)),
+        Action::Reject => Some(SafeText::name(REJECTED)),
+        _ => action.tag_key().and_then(|key| tag_of_key(app, key)).cloned(),
+    }
+}
+
 /// Returns whether the tags of the open dataset are known.
 fn are_loaded(app: &App) -> bool {
     let Some(dataset) = app.dataset().map(|dataset| dataset.id) else { return false };
@@ -215,17 +224,10 @@ pub(in crate::app) fn toggle_whole_search(app: &mut App) {
 /// Performs an action that tags or rates.
 pub(in crate::app) fn tag(app: &mut App, action: Action) {
     if kept_tags::are_kept(app) {
-        return kept_tags::tag(app, action);
+        return kept_tags::tag(app, tag_of_action(app, action));
     }
     let Some(dataset) = app.dataset().map(|dataset| dataset.id) else { return };
-    let name = match action {
-        Action::Pick => Some(PICKED.to_owned()),
-        Action::Reject => Some(REJECTED.to_owned()),
-        _ => action
-            .tag_key()
-            .and_then(|key| tag_of_key(app, key))
-            .map(|name| name.received().to_owned()),
-    };
+    let name = tag_of_action(app, action).map(|name| name.received().to_owned());
     let (target, item, has_tag) = tag_target(app, name.as_deref());
     let Some(target) = target else { return };
     let none: [&str; 0] = [];
