@@ -267,7 +267,7 @@ pub enum Request {
     Folder(FolderQuery),
     Inspect(PathBuf),
     OpenExternally(PictureSource),
-    RunCustomCommand(DatasetId, Selection, Box<CustomCommand>, ShellCommand),
+    RunCustomCommand(Box<CustomCommandRun>),
     Curl(CopyableRead),
     LoginPlaces,
     /// Reads a dataset, or the list of datasets, to check whether the login is accepted.
@@ -282,6 +282,16 @@ pub enum Request {
     SelectionNames(DatasetId),
     SaveState(StateValue),
     LoadState(StateKey),
+}
+
+/// One of the user's own commands, and what it acts on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CustomCommandRun {
+    pub command: CustomCommand,
+    pub dataset: DatasetId,
+    pub selection: Selection,
+    /// The beginning of a `tessera` command for the deployment of the dataset.
+    pub tessera: ShellCommand,
 }
 
 /// A typed secret. `Debug` does not show it.
