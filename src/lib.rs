@@ -9,12 +9,12 @@
 //! which, also from the crates of the interface and the settings:
 //!
 //! ```text
-//! layer 0   credentials   process_signals   state
+//! layer 0   credentials   environment   process_signals   state
 //! layer 1   subprocess -> credentials
 //! layer 2   usecase -> credentials, state, subprocess
-//! layer 3   worker -> state, subprocess, usecase
-//!           cli -> credentials, process_signals, state, subprocess, usecase
-//! layer 4   runtime -> process_signals, subprocess, worker
+//! layer 3   worker -> environment, state, subprocess, usecase
+//!           cli -> credentials, environment, process_signals, state, subprocess, usecase
+//! layer 4   runtime -> environment, process_signals, subprocess, worker
 //! layer 5   accessible -> worker, runtime
 //! layer 6   main, launcher -> everything
 //! ```
@@ -22,6 +22,7 @@
 pub mod accessible;
 pub mod cli;
 pub mod credentials;
+mod environment;
 pub mod process_signals;
 pub mod runtime;
 pub mod state;

@@ -55,6 +55,7 @@ const ROOMS: [Room; 3] = [
     Room {
         folder: "src",
         table: Some(&[
+            ("environment", &[]),
             ("process_signals", &[]),
             // A secret may be in a named pipe, and an interrupt has to end its read. A path in a variable may begin with
             // the home folder, as in the settings.
@@ -62,12 +63,16 @@ const ROOMS: [Room; 3] = [
             ("subprocess", &["credentials", "custom_command"]),
             ("state", &["config"]),
             ("usecase", &["config", "credentials", "state", "subprocess"]),
-            ("worker", &["message", "custom_command", "state", "subprocess", "usecase"]),
+            (
+                "worker",
+                &["message", "custom_command", "environment", "state", "subprocess", "usecase"],
+            ),
             (
                 "cli",
                 &[
                     "config",
                     "credentials",
+                    "environment",
                     "state",
                     "job",
                     "usecase",
@@ -90,6 +95,7 @@ const ROOMS: [Room; 3] = [
                     "message",
                     "input",
                     "config",
+                    "environment",
                     "printable_text",
                     "subprocess",
                     "process_signals",

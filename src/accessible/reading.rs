@@ -203,18 +203,22 @@ fn pane(app: &App) -> Reading {
     match app.panes().focus {
         Pane::Datasets => datasets(app, drawn(areas.status)),
         Pane::Results => results(app),
-        Pane::Detail => Reading::drawn(title, drawn(areas.detail)),
+        Pane::Detail => Reading::drawn(title, drawn(areas.pane(Pane::Detail))),
         Pane::Query => {
             let keys = app.query().editing_hints(Pane::Query, app.results()).unwrap_or_default();
             let field = sentences::query_field(app.query().draft(app.results()));
-            Reading { keys: keys.to_owned(), field, ..Reading::drawn(title, drawn(areas.query)) }
+            Reading {
+                keys: keys.to_owned(),
+                field,
+                ..Reading::drawn(title, drawn(areas.pane(Pane::Query)))
+            }
         }
-        Pane::Jobs if app.jobs().is_empty() => Reading::drawn(title, drawn(areas.jobs)),
+        Pane::Jobs if app.jobs().is_empty() => Reading::drawn(title, drawn(areas.pane(Pane::Jobs))),
         Pane::Jobs => {
             let jobs = app.jobs().iter().rev().map(|job| sentences::job(app, job)).collect();
             Reading::with_items(title, Vec::new(), jobs, app.jobs().cursor())
         }
-        Pane::Basket => basket(app, drawn(areas.basket)),
+        Pane::Basket => basket(app, drawn(areas.pane(Pane::Basket))),
     }
 }
 

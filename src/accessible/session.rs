@@ -21,7 +21,7 @@ use crate::{
         announcements::{self, ProgressStatus},
     },
     runtime::{RunOutcome, RunningApp, edit_text, run_in_terminal, sleep_until},
-    worker::StartedWorker,
+    worker::Worker,
 };
 
 /// How long to wait for a response before the next line can be typed.
@@ -34,13 +34,13 @@ const MAX_WAIT: Duration = Duration::from_secs(10);
 pub async fn run(
     setup: Setup,
     trace: Trace,
-    worker: StartedWorker,
+    worker: Worker,
     announcer: Announcer,
 ) -> io::Result<RunOutcome> {
     let reason = setup.settings.accessible.unwrap_or("it was chosen");
     let deployment = setup.deployment_name.clone();
     let mut session = AccessibleSession {
-        session: RunningApp::new(App::new(super::text_setup(setup)), worker).with_trace(trace),
+        session: RunningApp::new(App::new(super::text_setup(setup)), worker, trace),
         announcer,
         announcements: Announcements::default(),
         start: Instant::now(),

@@ -2,7 +2,6 @@
 //! sent to the terminal, which does not say what it does with it.
 
 use std::{
-    env,
     io::Write as _,
     process::{Command, Stdio},
 };
@@ -11,15 +10,12 @@ use base64::{Engine as _, prelude::BASE64_STANDARD};
 use tessera_interface::{app::CopyOutcome, printable_text::PrintableText};
 
 use crate::{
+    environment::is_set,
     runtime::probe::Explanation,
     subprocess::{self, run_in_time},
 };
 
 type Variable<'a> = &'a dyn Fn(&str) -> bool;
-
-fn is_set(name: &str) -> bool {
-    env::var_os(name).is_some_and(|value| !value.is_empty())
-}
 
 /// Explains for `doctor` where a copy goes, and whether the program of the desktop's clipboard is missing.
 pub fn explain_copies() -> Explanation {

@@ -27,7 +27,7 @@ use crate::{
         terminal::{self, TerminalScreen},
     },
     subprocess,
-    worker::StartedWorker,
+    worker::Worker,
 };
 
 /// The minimum interval between frames that responses cause. Keys are drawn immediately.
@@ -58,7 +58,7 @@ impl RunOutcome {
 pub async fn run(
     mut setup: Setup,
     options: RuntimeOptions,
-    worker: StartedWorker,
+    worker: Worker,
     signals: &mut SignalReceiver,
     unsaved: &mut Vec<String>,
 ) -> io::Result<RunOutcome> {
@@ -76,7 +76,7 @@ pub async fn run(
     let graphics =
         options.forced_protocol.or(confirmed_protocol.filter(|protocol| !draws_pixels(*protocol)));
     let mut event_loop = EventLoop {
-        session: RunningApp::new(App::new(setup), worker).with_trace(options.trace),
+        session: RunningApp::new(App::new(setup), worker, options.trace),
         screen,
         layer: PictureLayer::new(settings),
         hover_texts: MouseTargets::default(),

@@ -13,37 +13,22 @@ use tessera_interface::{
     app::{App, Effect, Event, Uptime, unfinished_writes},
     message::{Response, Ticket, WorkerEvent},
 };
-use tokio::{sync::mpsc, time::timeout};
+use tokio::time::timeout;
 
-use crate::{
-    process_signals::WRITE_TIMEOUT,
-    runtime::frames::FrameCost,
-    worker::{StartedWorker, Worker},
-};
+use crate::{process_signals::WRITE_TIMEOUT, runtime::frames::FrameCost, worker::Worker};
 
 #[derive(Debug)]
 pub struct RunningApp {
     pub app: App,
     worker: Worker,
-    worker_events: mpsc::UnboundedReceiver<WorkerEvent>,
     /// When the core needs the next [`Event::Wake`].
     pub next_wake: Option<Uptime>,
     pub trace: SessionTrace,
 }
 
 impl RunningApp {
-    pub fn new(app: App, StartedWorker { worker, events }: StartedWorker) -> Self {
-        Self {
-            app,
-            worker,
-            worker_events: events,
-            next_wake: None,
-            trace: SessionTrace(Trace::disabled()),
-        }
-    }
-
-    pub fn with_trace(self, trace: Trace) -> Self {
-        Self { trace: SessionTrace(trace), ..self }
+    pub fn new(app: App, worker: Worker, trace: Trace) -> Self {
+        Self { app, worker, next_wake: None, trace: SessionTrace(trace) }
     }
 
     /// Passes one event to the core, and returns the effects that need a terminal.
@@ -72,7 +57,7 @@ impl RunningApp {
     /// that nothing else ends it. Cancel-safe.
     pub async fn next_worker_event(&mut self) -> io::Result<Event> {
         let crashed = || io::Error::other("internal error: the worker has ended; please report it");
-        self.worker_events.recv().await.map(Event::Worker).ok_or_else(crashed)
+        self.worker.events.recv().await.map(Event::Worker).ok_or_else(crashed)
     }
 
     /// Waits until all writes are finished, also those that are queued, or until `WRITE_TIMEOUT` has passed. Without this,
@@ -97,7 +82,7 @@ impl RunningApp {
     }
 
     pub fn try_worker_event(&mut self) -> Option<Event> {
-        self.worker_events.try_recv().ok().map(Event::Worker)
+        self.worker.events.try_recv().ok().map(Event::Worker)
     }
 }
 

@@ -45,7 +45,7 @@ pub enum WelcomeDecision {
 /// Connects with a new profile, and returns it with its secret and whole paths.
 type ConnectionTest = Pin<Box<dyn Future<Output = Result<Box<CandidateProfile>, String>>>>;
 /// Reads the entries of a folder.
-type FolderRead = Pin<Box<dyn Future<Output = (FolderQuery, Result<FolderListing, Failure>)>>>;
+type FolderRead = Pin<Box<dyn Future<Output = Result<FolderListing, Failure>>>>;
 
 /// What runs while the screen is open.
 #[derive(Default)]
@@ -62,10 +62,9 @@ impl BackgroundWork {
             self.connection_test = None;
         }
         let needed = state.folder_to_list(home);
-        let read = async |query: FolderQuery| (query.clone(), read_folder(query).await);
         if self.folder_read.as_ref().map(|(query, _)| query) != needed.as_ref() {
             self.folder_read =
-                needed.map(|query| (query.clone(), Box::pin(read(query)) as FolderRead));
+                needed.map(|query| (query.clone(), Box::pin(read_folder(query)) as FolderRead));
         }
     }
 }
@@ -90,7 +89,8 @@ pub async fn run(
             TerminalWrites::default()
         })?;
         let mut events = Vec::new();
-        let read = work.folder_read.as_mut().map(|(_, read)| read);
+        let read = work.folder_read.as_mut();
+        let read = read.map(|(query, read)| async move { (query.clone(), read.await) });
         tokio::select! {
             biased;
             signal = receiver.recv() => match signal {

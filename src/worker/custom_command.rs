@@ -11,10 +11,10 @@ use std::{
     thread,
 };
 
-use tessera_config::custom_command::{CustomCommand, Placeholder, PlaceholderValues, ReadyCommand};
+use tessera_config::custom_command::{Placeholder, PlaceholderValues, ReadyCommand};
 use tessera_curation::{FoundOriginals, Skipped, first_skipped};
-use tessera_interface::message::WorkerEvent;
-use tessera_model::{DatasetId, Failure, SafeText, Selection, SelectionItem, ShellCommand};
+use tessera_interface::message::{CustomCommandRun, WorkerEvent};
+use tessera_model::{Failure, SafeText, SelectionItem};
 use tokio::sync::mpsc;
 
 use crate::{
@@ -26,15 +26,13 @@ use crate::{
 /// How much of the end of the messages of a failed command is read.
 const MESSAGE_BYTES: u64 = 4 << 10;
 
-/// Replaces the placeholders of a command. `target` is the dataset, and the beginning of a `tessera` command for its
-/// deployment. `found` are the originals, if the command needs them.
+/// Replaces the placeholders of a command. `found` are the originals, if the command needs them.
 pub(super) fn prepare(
-    command: &CustomCommand,
-    (dataset, tessera): (DatasetId, &ShellCommand),
-    selection: &Selection,
+    run: &CustomCommandRun,
     found: Option<FoundOriginals>,
     files: &HandedOverFiles,
 ) -> Result<ReadyCommand, Failure> {
+    let CustomCommandRun { command, dataset, selection, tessera } = run;
     let paths = found.map_or_else(|| Ok(Vec::new()), whole)?;
     let mut values = PlaceholderValues {
         dataset: dataset.to_string(),
@@ -53,7 +51,7 @@ pub(super) fn prepare(
         values.list = files.write("files", &list).map_err(failed)?;
     }
     if command.uses(Placeholder::Selection) {
-        let document = format!("{:#}\n", write_selection(dataset, selection));
+        let document = format!("{:#}\n", write_selection(*dataset, selection));
         values.selection = files.write("selection.json", document.as_bytes()).map_err(failed)?;
     }
     values.ids = selection.items().iter().flat_map(ids).collect();

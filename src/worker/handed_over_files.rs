@@ -4,7 +4,6 @@
 
 use std::{
     collections::VecDeque,
-    env,
     ffi::OsStr,
     fs, io,
     os::unix::fs::PermissionsExt as _,
@@ -21,7 +20,7 @@ use tessera_model::Failure;
 use tessera_picture::PictureFormat;
 use tokio::sync::oneshot;
 
-use crate::subprocess;
+use crate::{environment::is_set, subprocess};
 
 /// How many copies of pictures are kept, so that opening many large pictures does not fill the disk. A viewer that is
 /// still open may read its file again.
@@ -98,10 +97,9 @@ pub(super) fn copy(bytes: &Bytes, files: &HandedOverFiles) -> Result<PathBuf, Fa
 }
 
 pub(super) async fn open(path: &Path) -> Result<(), Failure> {
-    let set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
     // An opener would start a terminal program if there is no desktop, but this program owns the
     // terminal.
-    if !cfg!(target_os = "macos") && !set("DISPLAY") && !set("WAYLAND_DISPLAY") {
+    if !cfg!(target_os = "macos") && !is_set("DISPLAY") && !is_set("WAYLAND_DISPLAY") {
         let sentence = "cannot open the picture without a desktop session";
         return Err(Failure::local(sentence).with_remedy("Show it in full size, or copy its link"));
     }

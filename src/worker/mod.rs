@@ -34,22 +34,16 @@ pub use disk_cache::DiskCacheOptions;
 pub use options::WorkerOptions;
 pub(crate) use request_handler::read_folder;
 
-/// The handle of the worker. Dropping the handle stops the worker.
+/// A running worker, and the events that it sends. Dropping this value stops the worker.
 #[derive(Debug)]
 pub struct Worker {
     commands: mpsc::UnboundedSender<WorkerCommand>,
-}
-
-/// A worker that runs, and the events that it sends.
-#[derive(Debug)]
-pub struct StartedWorker {
-    pub worker: Worker,
     pub events: mpsc::UnboundedReceiver<WorkerEvent>,
 }
 
 /// Starts the worker of `client` and `state` on the current tokio runtime. The channels are unbounded because the
 /// interface must never wait. Their length stays small, because the interface requests only what is on the screen.
-pub fn spawn(client: Client, state: StateFolder, mut options: WorkerOptions) -> StartedWorker {
+pub fn spawn(client: Client, state: StateFolder, mut options: WorkerOptions) -> Worker {
     let (commands, command_receiver) = mpsc::unbounded_channel();
     let (events, event_receiver) = mpsc::unbounded_channel();
     let client = client.clone().with_recorder(event_recorder(client, events.clone()));
@@ -74,7 +68,7 @@ pub fn spawn(client: Client, state: StateFolder, mut options: WorkerOptions) -> 
         picture_slots: Arc::new(Semaphore::new(PICTURES_IN_FLIGHT)),
     };
     tokio::spawn(worker_loop.run(command_receiver));
-    StartedWorker { worker: Worker { commands }, events: event_receiver }
+    Worker { commands, events: event_receiver }
 }
 
 /// Reports every request, and every new token.

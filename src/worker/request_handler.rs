@@ -11,14 +11,15 @@ use std::{
 use futures_util::FutureExt as _;
 use parking_lot::Mutex;
 use tessera_client::{Client, ExistingFile, QueryImageUpload};
-use tessera_config::custom_command::{CustomCommand, ReadyCommand};
+use tessera_config::custom_command::ReadyCommand;
 use tessera_curation::{Outcome, duplicates::decide};
 use tessera_interface::message::{
-    CopyableRead, Payload, Request, RequestProgress, Response, SavedSet, Ticket, WorkerEvent,
+    CopyableRead, CustomCommandRun, Payload, Request, RequestProgress, Response, SavedSet, Ticket,
+    WorkerEvent,
 };
 use tessera_model::{
     DatasetId, ExportSelection, ExportSpec, Failure, FolderEntry, FolderListing, FolderQuery,
-    PictureSource, SafeText, Selection, SelectionItem, ShellCommand, TagTarget,
+    PictureSource, SafeText, SelectionItem, TagTarget,
     check::{Condition, ConditionResult},
     split::{SplitPlan, SplitSet},
 };
@@ -217,7 +218,7 @@ impl RequestHandler {
             Request::ApplyModel(dataset, folder) => {
                 let progress = self.progress_callback(ticket.clone());
                 let given = self.models.give(client, dataset, folder, progress);
-                Payload::ModelApplied(Box::new(given.await?))
+                Payload::Dataset(Box::new(given.await?))
             }
             Request::AddMedia(dataset, addition) => {
                 let mut progress = self.progress_callback(ticket.clone());
@@ -269,9 +270,8 @@ impl RequestHandler {
                 self.open_externally(source).await?;
                 Payload::Done
             }
-            Request::RunCustomCommand(dataset, selection, command, tessera) => {
-                let ready = self.run_custom_command(dataset, selection, command, tessera).await?;
-                Payload::CustomCommandStarted(ready)
+            Request::RunCustomCommand(run) => {
+                Payload::CustomCommandStarted(self.run_custom_command(run).await?)
             }
             Request::Curl(read) => Payload::Curl(match read {
                 CopyableRead::Dataset(dataset) => client.curl_dataset(dataset),
@@ -498,22 +498,18 @@ impl RequestHandler {
     /// Starts one of the user's own commands, or returns it ready for the terminal.
     async fn run_custom_command(
         &self,
-        dataset: DatasetId,
-        selection: Selection,
-        command: Box<CustomCommand>,
-        tessera: ShellCommand,
+        run: Box<CustomCommandRun>,
     ) -> Result<Option<ReadyCommand>, Failure> {
         let mut found = None;
-        if command.uses_files() {
-            let items = selection.items();
+        if run.command.uses_files() {
+            let (dataset, items) = (run.dataset, run.selection.items());
             let find = move |finder: &dyn OriginalFinder| finder.selected(dataset, &items);
             found = Some(self.with_originals(find).await?);
         }
         let (files, events) = (self.handed_over.clone(), self.events.clone());
         run_blocking(move || {
-            let target = (dataset, &tessera);
-            let ready = custom_command::prepare(&command, target, &selection, found, &files)?;
-            if command.terminal {
+            let ready = custom_command::prepare(&run, found, &files)?;
+            if run.command.terminal {
                 return Ok(Some(ready));
             }
             custom_command::start(&ready, events).map(|()| None)

@@ -19,7 +19,7 @@ use tessera::{
     usecase::file_actions::OriginalFinder,
     worker::{self, WorkerOptions},
 };
-use tessera_client::{BaseUrl, Client, ServiceConfig};
+use tessera_client::{BaseUrl, Client, ServiceConfig, Trace};
 use tessera_config::{DeploymentKind, input::Keymap};
 use tessera_curation::{FoundOriginals, duplicates::SimilarImages};
 use tessera_interface::{
@@ -317,8 +317,8 @@ impl Person {
             protocol: Protocol::HalfBlock,
             ..Setup::new(SafeText::name("local"), settings, Keymap::built_in().unwrap())
         };
-        let session =
-            RunningApp::new(App::new(setup), worker::spawn(service.client(), journal, options));
+        let worker = worker::spawn(service.client(), journal, options);
+        let session = RunningApp::new(App::new(setup), worker, Trace::disabled());
         let mut person =
             Self { session, now: Duration::ZERO, effects: vec![], keys: VecDeque::new() };
         person.happen(Event::Wake);

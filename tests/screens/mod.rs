@@ -280,24 +280,10 @@ fn row(buffer: &Buffer, y: u16) -> String {
 
 /// Returns all areas of a screen.
 fn parts(areas: &Areas) -> Vec<Rect> {
-    let Areas {
-        header,
-        chips,
-        tabs,
-        datasets,
-        status,
-        results,
-        detail,
-        query,
-        jobs,
-        basket,
-        connection,
-        notification: notice,
-        hints,
-    } = *areas;
-    let panes =
-        [Some(chips), tabs, datasets, status, results, detail, query, jobs, basket, connection];
-    panes.into_iter().flatten().chain([header, notice, hints]).collect()
+    let Areas { header, chips, tabs, panes, status, connection, notification: notice, hints } =
+        *areas;
+    let others = [Some(chips), tabs, status, connection];
+    panes.into_iter().chain(others).flatten().chain([header, notice, hints]).collect()
 }
 
 proptest! {

@@ -8,7 +8,7 @@ use super::{drawn, row, screen_in};
 use tessera_config::DeploymentKind;
 use tessera_curation::duplicates::DuplicateGroup;
 use tessera_interface::{
-    app::Event,
+    app::{Event, Pane},
     drawing::theme::ThemeName,
     message::{JobId, Lane, Payload, WorkerEvent},
 };
@@ -474,7 +474,7 @@ fn members_are_shown_under_the_name_of_their_cluster() {
 fn the_border_marks_which_rows_are_visible() {
     let mark = |desk: &Desk| -> Vec<u16> {
         let buffer = drawn(desk, ThemeName::Plain);
-        let right = desk.app.areas().results.unwrap().right() - 1;
+        let right = desk.app.areas().pane(Pane::Results).unwrap().right() - 1;
         (0..buffer.area.height).filter(|y| buffer[(right, *y)].symbol() == "█").collect()
     };
     let mut desk = browsing(80, 24);
@@ -488,7 +488,9 @@ fn the_border_marks_which_rows_are_visible() {
 #[test]
 fn a_line_tells_what_ended_in_place_of_the_jobs() {
     let mut desk = browsing(120, 40);
-    let line = |desk: &Desk| row(&drawn(desk, ThemeName::Plain), desk.app.areas().jobs.unwrap().y);
+    let line = |desk: &Desk| {
+        row(&drawn(desk, ThemeName::Plain), desk.app.areas().pane(Pane::Jobs).unwrap().y)
+    };
     assert!(line(&desk).contains("4 Jobs  none · e exports the open dataset"), "{}", line(&desk));
     desk.press("e enter");
     desk.fail(Lane::StartJob(JobId(0)), FailureKind::Invalid);

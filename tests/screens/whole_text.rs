@@ -7,7 +7,7 @@ use tessera_curation::{
 };
 use tessera_interface::{
     app::{
-        Event,
+        Event, Pane,
         areas::DetailLayout,
         overlay::{file_picker::FilePicker, sort_filter::FilterInput},
         pane::inner_area,
@@ -272,7 +272,7 @@ fn all_checks_of_a_query_are_read_where_the_pane_is_full() {
 fn the_failure_above_the_results_is_wrapped() {
     for (columns, rows) in [(50, 14), (50, 24), (80, 24)] {
         let desk = stale(columns, rows);
-        let shown = words(&desk, desk.app.areas().results.unwrap());
+        let shown = words(&desk, desk.app.areas().pane(Pane::Results).unwrap());
         assert!(
             shown.contains("r tries again: no answer within 30 s"),
             "{columns}x{rows}: {shown}"
@@ -284,7 +284,8 @@ fn the_failure_above_the_results_is_wrapped() {
 fn titles_shorten_names_and_not_words() {
     let mut desk = browsing(50, 24);
     desk.press("enter");
-    let heading = row(&drawn(&desk, ThemeName::Plain), desk.app.areas().results.unwrap().y);
+    let heading =
+        row(&drawn(&desk, ThemeName::Plain), desk.app.areas().pane(Pane::Results).unwrap().y);
     assert!(heading.contains("members of "), "{heading}");
     for part in heading.split(" · ").skip(1) {
         assert!(!part.contains('…'), "{heading}");
@@ -353,7 +354,7 @@ fn the_names_of_datasets_in_jobs_are_whole_in_a_wide_pane() {
     desk.answer(Lane::Datasets, Payload::Datasets(datasets, 0));
     desk.answer_page(page(0, 3));
     desk.press("e enter 4");
-    let jobs = words(&desk, desk.app.areas().jobs.unwrap());
+    let jobs = words(&desk, desk.app.areas().pane(Pane::Jobs).unwrap());
     assert!(jobs.contains(name), "{jobs}");
 }
 
@@ -428,10 +429,13 @@ fn is_cut_beside_blank_rows(buffer: &Buffer, area: Rect) -> bool {
 /// their cursor.
 fn text_areas(desk: &Desk) -> Vec<Rect> {
     let areas = desk.app.areas();
-    let detail = areas.detail.map(|area| DetailLayout::new(&desk.app, area).text);
+    let detail = areas.pane(Pane::Detail).map(|area| DetailLayout::new(&desk.app, area).text);
     let framed = |area: Option<Rect>| area.filter(|area| area.height > 2).map(inner_area);
-    let query = areas.query.filter(|_| desk.app.query().draft(desk.app.results()).json.is_none());
-    let panes = [areas.status, query, areas.jobs, areas.basket, areas.connection];
+    let query = areas
+        .pane(Pane::Query)
+        .filter(|_| desk.app.query().draft(desk.app.results()).json.is_none());
+    let panes =
+        [areas.status, query, areas.pane(Pane::Jobs), areas.pane(Pane::Basket), areas.connection];
     let panes: Vec<Rect> = panes.into_iter().filter_map(framed).chain(detail).collect();
     let Some(overlay) = desk.app.overlay() else { return panes };
     let dialog = overlay.area(&desk.app);
@@ -611,7 +615,8 @@ fn the_number_of_members_of_a_tile_is_never_cut() {
     for columns in (60..=240).step_by(9) {
         for rows in [16, 24, 40] {
             let desk = frames(columns, rows);
-            let (buffer, area) = (drawn(&desk, ThemeName::Plain), desk.app.areas().results);
+            let (buffer, area) =
+                (drawn(&desk, ThemeName::Plain), desk.app.areas().pane(Pane::Results));
             for row in area.into_iter().flat_map(Rect::rows) {
                 let text: String =
                     row.columns().map(|cell| buffer[(cell.x, cell.y)].symbol()).collect();

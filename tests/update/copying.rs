@@ -71,8 +71,8 @@ fn a_command_of_the_user_reaches_the_same_deployment() {
     desk.app.setup_mut().reopen_command = ReopenCommand::Prefix("tessera --profile work".into());
     choose(&mut desk);
     let (_, request) = desk.take(|lane| *lane == Lane::CustomCommand);
-    let Request::RunCustomCommand(.., tessera) = request else { panic!("{request:?}") };
-    assert_eq!(tessera.as_str(), "tessera --profile work");
+    let Request::RunCustomCommand(run) = request else { panic!("{request:?}") };
+    assert_eq!(run.tessera.as_str(), "tessera --profile work");
 }
 
 #[test]

@@ -85,7 +85,7 @@ fn the_search_is_repeated_when_the_media_are_encoded() {
     assert!(desk.requests().contains(&&Request::ApplyModel(id, folder)));
     let ticket = progress(&mut desk, &Lane::ApplyModel(JOB), 30, 240);
     assert_eq!((job(&desk).label(), job(&desk).progress()), ("encoding", Some((30, 240))));
-    desk.respond(ticket, Ok(Payload::ModelApplied(Box::new(dataset(1, Status::Ready)))));
+    desk.respond(ticket, Ok(Payload::Dataset(Box::new(dataset(1, Status::Ready)))));
     assert!(matches!(job(&desk).state(), JobState::DatasetDone(_)));
     let is_search = |request: &&&Request| matches!(request, Request::Explore(_));
     assert_eq!(desk.requests().iter().filter(is_search).count(), 1);

@@ -19,29 +19,37 @@ use crate::support::desk::{Desk, dataset, page, settings};
 fn panes_by_size() {
     let mut desk = Desk::with_clusters(9);
     let areas = desk.app.areas();
-    assert!(areas.tabs.is_none() && areas.datasets.is_some() && areas.detail.is_some());
+    assert!(
+        areas.tabs.is_none()
+            && areas.pane(Pane::Datasets).is_some()
+            && areas.pane(Pane::Detail).is_some()
+    );
     desk.happen(Event::Resize(80, 24));
     let areas = desk.app.areas();
-    assert!(areas.tabs.is_some() && areas.results.is_some() && areas.detail.is_none());
+    assert!(
+        areas.tabs.is_some()
+            && areas.pane(Pane::Results).is_some()
+            && areas.pane(Pane::Detail).is_none()
+    );
     desk.press("z");
     desk.happen(Event::Resize(120, 40));
-    assert!(desk.app.areas().datasets.is_none(), "zoomed");
+    assert!(desk.app.areas().pane(Pane::Datasets).is_none(), "zoomed");
     desk.press("esc");
-    assert!(desk.app.areas().datasets.is_some());
+    assert!(desk.app.areas().pane(Pane::Datasets).is_some());
 }
 
 #[test]
 fn the_side_panes_are_resized_within_limits() {
     let mut desk = Desk::with_clusters(9);
     desk.press("g s");
-    let width = |desk: &Desk| desk.app.areas().datasets.unwrap().width;
+    let width = |desk: &Desk| desk.app.areas().pane(Pane::Datasets).unwrap().width;
     let usual = width(&desk);
     desk.press(") )");
     assert!(width(&desk) > usual);
     for _ in 0..20 {
         desk.press(")");
     }
-    assert!(desk.app.areas().results.unwrap().width >= 40);
+    assert!(desk.app.areas().pane(Pane::Results).unwrap().width >= 40);
     for _ in 0..40 {
         desk.press("(");
     }
@@ -88,7 +96,7 @@ fn visible_tiles(desk: &Desk) -> Vec<Rect> {
 
 /// Returns the share of the cells below the query's line that belong to a tile or its margin.
 fn used_part(desk: &Desk) -> f64 {
-    let results = inner_area(desk.app.areas().results.unwrap());
+    let results = inner_area(desk.app.areas().pane(Pane::Results).unwrap());
     let below = Rect { y: results.y + 1, height: results.height - 1, ..results };
     let tiles = visible_tiles(desk);
     let used = below.positions().filter(|at| tiles.iter().any(|tile| tile.contains(*at))).count();
@@ -146,7 +154,7 @@ fn the_rows_of_a_short_list_have_more_lines() {
 fn nothing_moves_when_a_job_starts_or_a_search_has_filters() {
     let mut desk = Desk::with_clusters(9);
     let idle = desk.app.areas();
-    assert_eq!(idle.jobs.unwrap().height, 1);
+    assert_eq!(idle.pane(Pane::Jobs).unwrap().height, 1);
     desk.press("e enter");
     assert_eq!(desk.app.areas(), idle, "an export starts");
     desk.fail(Lane::StartJob(JobId(0)), FailureKind::Invalid);
@@ -157,26 +165,32 @@ fn nothing_moves_when_a_job_starts_or_a_search_has_filters() {
     // The list of jobs takes the place of the results, and nothing else moves.
     desk.press("4");
     let jobs = desk.app.areas();
-    assert!(jobs.jobs.unwrap().height > 20 && jobs.results.is_none());
-    assert_eq!((jobs.datasets, jobs.status, jobs.chips), (idle.datasets, idle.status, idle.chips));
+    assert!(jobs.pane(Pane::Jobs).unwrap().height > 20 && jobs.pane(Pane::Results).is_none());
+    assert_eq!(
+        (jobs.pane(Pane::Datasets), jobs.status, jobs.chips),
+        (idle.pane(Pane::Datasets), idle.status, idle.chips)
+    );
 }
 
 #[test]
 fn the_query_builder_beside_the_detail_is_a_line_without_the_focus() {
     let mut desk = shown((200, 60), 9, (10, 20));
-    let rows = |desk: &Desk| desk.app.areas().query.unwrap().height;
+    let rows = |desk: &Desk| desk.app.areas().pane(Pane::Query).unwrap().height;
     let idle = desk.app.areas();
     assert_eq!(rows(&desk), 1);
     desk.press("3");
     assert!(rows(&desk) > 10);
-    assert!(desk.app.areas().detail.unwrap().height < idle.detail.unwrap().height);
+    assert!(
+        desk.app.areas().pane(Pane::Detail).unwrap().height
+            < idle.pane(Pane::Detail).unwrap().height
+    );
     desk.press("a 1");
     desk.type_text("van");
     desk.press("esc esc");
     assert_eq!(desk.app.areas(), idle, "the line above the results names the draft");
     desk.press("4");
-    assert_eq!(desk.app.areas().results, idle.results);
-    assert!(desk.app.areas().jobs.unwrap().height > 10);
+    assert_eq!(desk.app.areas().pane(Pane::Results), idle.pane(Pane::Results));
+    assert!(desk.app.areas().pane(Pane::Jobs).unwrap().height > 10);
 }
 
 #[test]
@@ -194,14 +208,17 @@ fn the_connection_is_shown_where_the_datasets_leave_rows() {
 fn a_single_dataset_is_a_line_until_the_user_wants_its_column() {
     let mut desk = shown((120, 40), 9, (10, 20));
     let line = desk.app.areas();
-    assert_eq!((line.datasets.unwrap().height, line.datasets.unwrap().width), (1, 120));
+    assert_eq!(
+        (line.pane(Pane::Datasets).unwrap().height, line.pane(Pane::Datasets).unwrap().width),
+        (1, 120)
+    );
     assert_eq!((line.status, line.connection), (None, None));
     desk.press("1");
     assert_eq!(desk.app.areas(), line, "nothing moves with the focus");
     desk.press("g s");
     let column = desk.app.areas();
     assert!(column.status.is_some() && column.connection.is_some());
-    assert!(column.results.unwrap().width < line.results.unwrap().width);
+    assert!(column.pane(Pane::Results).unwrap().width < line.pane(Pane::Results).unwrap().width);
     let two = vec![dataset(1, Status::Ready), dataset(2, Status::Ready)];
     desk.press("g s r");
     desk.answer(Lane::Datasets, Payload::Datasets(two.clone(), 0));
@@ -225,7 +242,11 @@ fn the_panes_keep_their_sizes_while_a_dialog_is_open() {
     assert_eq!(desk.app.areas(), busy, "a dataset was added");
     desk.press("esc");
     let idle = desk.app.areas();
-    assert_eq!((idle.jobs.unwrap().height, idle.datasets.unwrap().height), (1, 4), "a column");
+    assert_eq!(
+        (idle.pane(Pane::Jobs).unwrap().height, idle.pane(Pane::Datasets).unwrap().height),
+        (1, 4),
+        "a column"
+    );
 }
 
 #[test]
@@ -233,7 +254,7 @@ fn a_click_selects_a_job_whose_summary_has_several_rows() {
     let mut desk = Desk::with_clusters(9);
     desk.happen(Event::Resize(80, 24));
     desk.press("e enter e enter 4");
-    let rows = JobRows::new(&desk.app, desk.app.areas().jobs.unwrap());
+    let rows = JobRows::new(&desk.app, desk.app.areas().pane(Pane::Jobs).unwrap());
     assert_eq!(rows.areas.iter().map(|(index, _)| *index).collect::<Vec<_>>(), [0, 1]);
     let (_, second) = rows.areas[1];
     assert!(rows.areas[0].1.height > 1 && second.height > 1);
@@ -248,7 +269,8 @@ fn a_click_selects_a_job_whose_summary_has_several_rows() {
 fn the_strip_of_the_detail_contains_the_selected_preview_and_a_click_selects_another() {
     let mut desk = Desk::with_clusters(1);
     desk.happen(Event::Terminal(Protocol::HalfBlock, (10, 20)));
-    let layout = |desk: &Desk| DetailLayout::new(&desk.app, desk.app.areas().detail.unwrap());
+    let layout =
+        |desk: &Desk| DetailLayout::new(&desk.app, desk.app.areas().pane(Pane::Detail).unwrap());
     let strip = layout(&desk).strip;
     assert_eq!(strip.iter().map(|(index, _)| *index).collect::<Vec<_>>(), [0, 1, 2]);
     let (_, area) = strip[2];
@@ -324,7 +346,7 @@ fn a_click_on_a_tile_selects_it_and_a_second_one_opens() {
 #[test]
 fn the_wheel_moves_the_pane_under_it() {
     let mut desk = Desk::with_clusters(60);
-    let area = desk.app.areas().results.unwrap();
+    let area = desk.app.areas().pane(Pane::Results).unwrap();
     desk.press("1");
     let wheel = Mouse { column: area.x + 3, row: area.y + 3, kind: MouseKind::WheelDown };
     desk.happen(Event::Mouse(wheel));
@@ -348,7 +370,7 @@ proptest! {
         prop_assert!(used >= 0.85, "{used:.2} of the cells are used");
         let tiles = visible_tiles(&desk);
         let text_and_pictures: u32 = tiles.iter().map(|tile| inner_area(*tile).area()).sum();
-        let results = inner_area(desk.app.areas().results.unwrap());
+        let results = inner_area(desk.app.areas().pane(Pane::Results).unwrap());
         prop_assert!(f64::from(text_and_pictures) >= 0.5 * f64::from(results.area()));
         for (index, tile) in tiles.iter().enumerate() {
             let inside = inner_area(*tile);
@@ -370,7 +392,7 @@ proptest! {
             desk.happen(Event::Mouse(Mouse { column: x, row: y, kind }));
         }
         let screen = ratatui::layout::Rect::new(0, 0, columns, rows);
-        if let Some(results) = desk.app.areas().results {
+        if let Some(results) = desk.app.areas().pane(Pane::Results) {
             let grid = TileGrid::new(&desk.app, results);
             for tile in grid.visible().filter_map(|tile| grid.tile_area(tile)) {
                 prop_assert_eq!(tile.intersection(screen), tile);

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use ratatui::layout::Rect;
 use tessera_config::{TileLayout, input::Keymap};
-use tessera_interface::app::{App, Event, Mouse, MouseKind, Setup, pane::inner_area};
+use tessera_interface::app::{App, Event, Mouse, MouseKind, Pane, Setup, pane::inner_area};
 use tessera_interface::message::{Lane, Payload};
 use tessera_model::{SafeText, SavedSession, StateKey, StateValue, Status};
 use tessera_picture::Protocol;
@@ -165,7 +165,7 @@ proptest! {
         let mut desk = mosaic((columns, rows), &sizes);
         desk.happen(Event::Terminal(Protocol::HalfBlock, cell));
         prop_assert!(!desk.app.grid().unwrap().is_list());
-        let pane = inner_area(desk.app.areas().results.unwrap());
+        let pane = inner_area(desk.app.areas().pane(Pane::Results).unwrap());
         let mut before = (0, None);
         loop {
             let grid = desk.app.grid().unwrap();

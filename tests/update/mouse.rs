@@ -4,7 +4,7 @@
 use ratatui::{buffer::Buffer, layout::Rect};
 use tessera_interface::{
     app::{
-        Event, Mouse, MouseKind,
+        Event, Mouse, MouseKind, Pane,
         overlay::{
             add_media::{AddMediaField, AddMediaForm},
             export::{ExportField, ExportForm},
@@ -67,7 +67,7 @@ fn a_click_selects_an_entry_of_the_basket_beside_a_picture_or_as_a_line() {
         let mut desk = Desk::with_clusters(9);
         desk.happen(Event::Terminal(protocol, (10, 20)));
         desk.press("V 5");
-        let area = desk.app.areas().basket.unwrap();
+        let area = desk.app.areas().pane(Pane::Basket).unwrap();
         let at = |entry: u16| Mouse {
             column: area.x + 2,
             row: area.y + 1 + entry * rows,

@@ -90,7 +90,7 @@ fn an_action_whose_keys_were_taken_stays_in_the_menu() {
 #[test]
 fn a_right_click_opens_the_menu_of_what_is_under_it() {
     let mut desk = with_status(Status::Ready);
-    let area = desk.app.areas().datasets.unwrap();
+    let area = desk.app.areas().pane(Pane::Datasets).unwrap();
     let at = Mouse { column: area.x + 3, row: area.y, kind: MouseKind::RightClick };
     desk.happen(Event::Mouse(at));
     assert_eq!(desk.app.panes().focus, Pane::Datasets);
@@ -228,9 +228,9 @@ fn the_mouse_and_the_footer_can_be_disabled() {
     desk.press("alt-m");
     assert!(desk.other.contains(&Effect::CaptureMouse(false)));
     assert!(desk.notice().contains("mouse released"));
-    let before = desk.app.areas().results.unwrap().height;
+    let before = desk.app.areas().pane(Pane::Results).unwrap().height;
     desk.press("alt-f");
-    assert_eq!(desk.app.areas().results.unwrap().height, before + 1);
+    assert_eq!(desk.app.areas().pane(Pane::Results).unwrap().height, before + 1);
     desk.press("T");
     assert_eq!(desk.app.panes().theme, ThemeChoice::Dark);
 }

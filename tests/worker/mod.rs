@@ -3,7 +3,7 @@
 //! timing.
 
 use std::{
-    fs,
+    fs, mem,
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     sync::Arc,
@@ -11,7 +11,7 @@ use std::{
 
 use tessera::{
     state::StateFolder,
-    worker::{DiskCacheOptions, StartedWorker, Worker, WorkerOptions, spawn},
+    worker::{DiskCacheOptions, Worker, WorkerOptions, spawn},
 };
 use tessera_client::Client;
 use tessera_interface::message::{JobId, Lane, Payload, Request, Response, Ticket, WorkerEvent};
@@ -22,15 +22,17 @@ use tessera_model::{
 use tessera_picture::{Canvas, Crop, Protocol};
 use tessera_testing::clients::{dataset, hosted, on_premises, task, without_pauses};
 use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
-use tokio::sync::{Semaphore, mpsc::UnboundedReceiver};
+use tokio::sync::{
+    Semaphore,
+    mpsc::{self, UnboundedReceiver},
+};
 use uuid::Uuid;
 
 const CANVAS: Canvas = Canvas { columns: 4, rows: 2, cell: (8, 16), protocol: Protocol::HalfBlock };
 
-fn worker(server: &ScriptedServer) -> (Worker, UnboundedReceiver<WorkerEvent>) {
+fn worker(server: &ScriptedServer) -> Worker {
     let client = hosted(&server.url(), without_pauses());
-    let started = spawn(client, StateFolder::default(), WorkerOptions::default());
-    (started.worker, started.events)
+    spawn(client, StateFolder::default(), WorkerOptions::default())
 }
 
 fn ticket(lane: Lane, number: u64) -> Ticket {
@@ -81,6 +83,13 @@ async fn next(replies: &mut UnboundedReceiver<WorkerEvent>) -> Option<WorkerEven
     }
 }
 
+/// Stops a worker, and returns what it still sends.
+async fn next_after_stop(mut worker: Worker) -> Option<WorkerEvent> {
+    let mut replies = mem::replace(&mut worker.events, mpsc::unbounded_channel().1);
+    drop(worker);
+    next(&mut replies).await
+}
+
 async fn response(replies: &mut UnboundedReceiver<WorkerEvent>) -> Response {
     loop {
         if let WorkerEvent::Response(response) = replies.recv().await.unwrap() {
@@ -92,7 +101,7 @@ async fn response(replies: &mut UnboundedReceiver<WorkerEvent>) -> Response {
 #[tokio::test]
 async fn every_request_gets_a_response_with_its_ticket() {
     let server = gated(&open_gate()).await;
-    let (worker, mut replies) = worker(&server);
+    let mut worker = worker(&server);
     let spec = ExportSpec {
         file_name: ArchiveName::new("x"),
         format: ExportFormat::Json,
@@ -111,7 +120,7 @@ async fn every_request_gets_a_response_with_its_ticket() {
     ];
     for (number, (lane, request)) in (1..).zip(requests) {
         worker.send(ticket(lane.clone(), number), request);
-        let response = response(&mut replies).await;
+        let response = response(&mut worker.events).await;
         assert_eq!(response.ticket, ticket(lane.clone(), number));
         assert!(response.result.is_ok(), "{:?}", response.result);
     }
@@ -121,22 +130,21 @@ async fn every_request_gets_a_response_with_its_ticket() {
 async fn a_newer_request_supersedes_the_older_one() {
     let gate = Arc::new(Semaphore::new(0));
     let server = gated(&gate).await;
-    let (worker, mut replies) = worker(&server);
+    let mut worker = worker(&server);
     worker.send(ticket(Lane::Datasets, 1), Request::Datasets);
     server.wait_for_requests(1).await;
     worker.send(ticket(Lane::Datasets, 2), Request::Datasets);
     server.wait_for_requests(2).await;
     gate.add_permits(2);
-    assert_eq!(response(&mut replies).await.ticket, ticket(Lane::Datasets, 2));
-    drop(worker);
-    assert_eq!(next(&mut replies).await, None);
+    assert_eq!(response(&mut worker.events).await.ticket, ticket(Lane::Datasets, 2));
+    assert_eq!(next_after_stop(worker).await, None);
 }
 
 #[tokio::test]
 async fn cancelled_reads_are_dropped_and_writes_continue() {
     let gate = Arc::new(Semaphore::new(0));
     let server = gated(&gate).await;
-    let (worker, mut replies) = worker(&server);
+    let mut worker = worker(&server);
     let start = Lane::StartJob(JobId(7));
     let spec = ExportSpec {
         file_name: ArchiveName::new("x"),
@@ -149,16 +157,15 @@ async fn cancelled_reads_are_dropped_and_writes_continue() {
     worker.cancel(Lane::Datasets);
     worker.cancel(start.clone());
     gate.add_permits(2);
-    assert_eq!(response(&mut replies).await.ticket, ticket(start.clone(), 2));
-    drop(worker);
-    assert_eq!(next(&mut replies).await, None);
+    assert_eq!(response(&mut worker.events).await.ticket, ticket(start.clone(), 2));
+    assert_eq!(next_after_stop(worker).await, None);
 }
 
 #[tokio::test]
 async fn pictures_queue_in_order_and_cancelled_ones_are_never_sent() {
     let gate = Arc::new(Semaphore::new(0));
     let server = gated(&gate).await;
-    let (worker, mut replies) = worker(&server);
+    let mut worker = worker(&server);
     for number in 0..10_u64 {
         let lane = picture_lane(number.into(), CANVAS);
         let link = Link::new(format!("/{number}"));
@@ -182,19 +189,18 @@ async fn pictures_queue_in_order_and_cancelled_ones_are_never_sent() {
     gate.add_permits(100);
     let mut answered = Vec::new();
     for _ in 0..9 {
-        answered.push(response(&mut replies).await.ticket.number);
+        answered.push(response(&mut worker.events).await.ticket.number);
     }
     answered.sort_unstable();
     assert_eq!(answered, [1, 2, 3, 4, 5, 7, 8, 9, 99]);
     assert_eq!(server.count(), 10);
-    drop(worker);
-    assert_eq!(next(&mut replies).await, None);
+    assert_eq!(next_after_stop(worker).await, None);
 }
 
 #[tokio::test]
 async fn another_size_of_the_same_picture_needs_no_request() {
     let server = gated(&open_gate()).await;
-    let (worker, mut replies) = worker(&server);
+    let mut worker = worker(&server);
     let large = Canvas { columns: 8, rows: 4, ..CANVAS };
     for (number, canvas) in [(1, CANVAS), (2, large), (3, CANVAS)] {
         // The link has a new signature, but refers to the same resource.
@@ -203,7 +209,7 @@ async fn another_size_of_the_same_picture_needs_no_request() {
             ticket(picture_lane(1, canvas), number),
             Request::Picture(PictureSource::Link(link), Crop::Full, canvas),
         );
-        let payload = response(&mut replies).await.result.unwrap();
+        let payload = response(&mut worker.events).await.result.unwrap();
         assert!(matches!(payload, Payload::Picture(_)), "{payload:?}");
     }
     assert_eq!(server.count(), 1);
@@ -217,14 +223,14 @@ async fn another_part_of_an_original_needs_no_request() {
     image.write_to(&mut bmp, image::ImageFormat::Bmp).unwrap();
     let bmp = bmp.into_inner();
     let server = ScriptedServer::start(move |_: &ReceivedRequest| Reply::new(200, &[], &bmp)).await;
-    let (worker, mut replies) = worker(&server);
+    let mut worker = worker(&server);
     let part = |x: f64, side: f64| Region { x, y: 0.0, width: side, height: side };
     for (number, part) in [(1, part(0.0, 0.5)), (2, part(0.4, 0.5)), (3, part(0.4, 0.1))] {
         let link = Link::new(format!("/1?signature={number}"));
         let crop = Crop::Zoomed(part, Arc::from([]));
         let request = Request::Picture(PictureSource::Link(link), crop, CANVAS);
         worker.send(ticket(picture_lane(1, CANVAS), number), request);
-        let payload = response(&mut replies).await.result.unwrap();
+        let payload = response(&mut worker.events).await.result.unwrap();
         assert!(matches!(payload, Payload::Picture(_)), "{payload:?}");
     }
     assert_eq!(server.count(), 1);
@@ -234,12 +240,12 @@ async fn another_part_of_an_original_needs_no_request() {
 async fn fields_that_cannot_be_read_are_reported_once() {
     let list = format!(r#"[{{"id":"{}","status_new":"READY","n_images":[3]}}]"#, task());
     let server = ScriptedServer::start(move |_: &ReceivedRequest| Reply::json(&list)).await;
-    let (worker, mut replies) = worker(&server);
+    let mut worker = worker(&server);
     let mut warnings = Vec::new();
     for number in 1..=2 {
         worker.send(ticket(Lane::Datasets, number), Request::Datasets);
         loop {
-            match next(&mut replies).await.unwrap() {
+            match next(&mut worker.events).await.unwrap() {
                 WorkerEvent::Warning(sentence) => warnings.push(sentence.to_string()),
                 event => {
                     assert!(matches!(event, WorkerEvent::Response(_)), "{event:?}");
@@ -260,14 +266,13 @@ async fn a_later_warning_is_reported_when_it_is_known() {
     let warning = async { Some(SafeText::detail("cannot index 1 file")) };
     let options =
         WorkerOptions { later_warning: Some(Box::pin(warning)), ..WorkerOptions::default() };
-    let StartedWorker { worker: _worker, events: mut replies } =
-        spawn(client, StateFolder::default(), options);
+    let mut worker = spawn(client, StateFolder::default(), options);
     let expected = WorkerEvent::Warning(SafeText::detail("cannot index 1 file"));
-    assert_eq!(next(&mut replies).await, Some(expected));
+    assert_eq!(next(&mut worker.events).await, Some(expected));
 }
 
 /// Starts a worker that stores thumbnails in a folder.
-fn with_disk_cache(client: Client, folder: &Path) -> StartedWorker {
+fn with_disk_cache(client: Client, folder: &Path) -> Worker {
     let disk_cache = DiskCacheOptions { folder: folder.to_owned(), max_bytes: 512 << 20 };
     let options = WorkerOptions { disk_cache: Some(disk_cache), ..WorkerOptions::default() };
     spawn(client, StateFolder::default(), options)
@@ -281,14 +286,14 @@ async fn requests_after_restart(
     folder: &Path,
 ) -> (usize, Vec<SafeText>) {
     let before = server.count();
-    let StartedWorker { worker, events: mut replies } = with_disk_cache(client, folder);
+    let mut worker = with_disk_cache(client, folder);
     for number in 1..=3 {
         let link = Link::new(format!("/{number}?signature={before}"));
         let request = Request::Picture(PictureSource::Link(link), Crop::Full, CANVAS);
         worker.send(ticket(picture_lane(number.into(), CANVAS), number), request);
     }
     let (mut pictures, mut warnings) = (0, Vec::new());
-    while let Some(event) = next(&mut replies).await {
+    while let Some(event) = next(&mut worker.events).await {
         match event {
             WorkerEvent::Response(response) => {
                 assert!(response.result.is_ok(), "{:?}", response.result);
@@ -331,12 +336,12 @@ async fn a_picture_that_was_fetched_for_a_comparison_is_stored_once_it_is_shown(
     let server = gated(&open_gate()).await;
     let folder = tempfile::tempdir().unwrap();
     let client = || hosted(&server.url(), without_pauses());
-    let StartedWorker { worker, events: mut replies } = with_disk_cache(client(), folder.path());
+    let mut worker = with_disk_cache(client(), folder.path());
     let [one, other] = ["/1", "/2"].map(|path| PictureSource::Link(Link::new(path)));
     let compare = Request::Difference([one.clone(), other], Crop::Full, CANVAS);
     for (number, request) in [(1, compare), (2, Request::Picture(one, Crop::Full, CANVAS))] {
         worker.send(ticket(picture_lane(number.into(), CANVAS), number), request);
-        assert!(response(&mut replies).await.result.is_ok());
+        assert!(response(&mut worker.events).await.result.is_ok());
     }
     assert_eq!(server.count(), 2, "the shown picture was fetched for the comparison");
     drop(worker);
@@ -362,19 +367,19 @@ async fn without_a_usable_cache_folder_everything_works_after_one_warning() {
 #[tokio::test]
 async fn a_broken_picture_fails_alone() {
     let server = gated(&open_gate()).await;
-    let (worker, mut replies) = worker(&server);
+    let mut worker = worker(&server);
     let lane = picture_lane(1, CANVAS);
     worker.send(
         ticket(lane.clone(), 1),
         Request::Picture(PictureSource::Link(Link::new("/broken")), Crop::Full, CANVAS),
     );
-    let failure = response(&mut replies).await.result.unwrap_err();
+    let failure = response(&mut worker.events).await.result.unwrap_err();
     assert_eq!(failure.kind, FailureKind::Unexpected);
     worker.send(
         ticket(lane.clone(), 2),
         Request::Picture(PictureSource::Link(Link::new("/2")), Crop::Full, CANVAS),
     );
-    assert!(response(&mut replies).await.result.is_ok());
+    assert!(response(&mut worker.events).await.result.is_ok());
 }
 
 #[tokio::test]
@@ -389,17 +394,17 @@ async fn a_download_reports_progress_and_then_its_result() {
         }
     })
     .await;
-    let (worker, mut replies) = worker(&server);
+    let mut worker = worker(&server);
     let folder = tempfile::tempdir().unwrap();
     let download = ticket(Lane::Download(JobId(1)), 1);
     let request =
         Request::Download { dataset: dataset(), task: task(), target: folder.path().join("x.zip") };
     worker.send(download.clone(), request);
-    let Some(WorkerEvent::Progress(progress)) = next(&mut replies).await else {
+    let Some(WorkerEvent::Progress(progress)) = next(&mut worker.events).await else {
         panic!("no progress")
     };
     assert_eq!((progress.ticket, progress.done, progress.total), (download, 22, Some(22)));
-    let payload = response(&mut replies).await.result.unwrap();
+    let payload = response(&mut worker.events).await.result.unwrap();
     let Payload::Downloaded(archive) = payload else { panic!("{payload:?}") };
     assert_eq!((archive.bytes, archive.entries), (22, 0));
 }
@@ -413,13 +418,13 @@ async fn names_in_a_folder_are_sorted_and_printable() {
     fs::create_dir(folder.path().join("Z")).unwrap();
     std::os::unix::fs::symlink("nowhere", folder.path().join("gone")).unwrap();
     let server = gated(&open_gate()).await;
-    let (worker, mut replies) = worker(&server);
+    let mut worker = worker(&server);
     let mut number = 0;
     let mut list = async |folder: PathBuf, prefix: &str| {
         number += 1;
         let query = FolderQuery { folder, prefix: prefix.to_owned() };
         worker.send(ticket(Lane::Folder(query.clone()), number), Request::Folder(query));
-        response(&mut replies).await.result
+        response(&mut worker.events).await.result
     };
     let Ok(Payload::Folder(listing)) = list(folder.path().to_owned(), "").await else {
         panic!("the folder is listed");
@@ -441,8 +446,7 @@ async fn a_save_that_waits_is_dropped_for_a_newer_one() {
     let folder = tempfile::tempdir().unwrap();
     let state = || StateFolder::in_dir(folder.path().to_owned());
     let client = hosted("http://127.0.0.1:9", without_pauses());
-    let StartedWorker { worker, events: mut replies } =
-        spawn(client, state(), WorkerOptions::default());
+    let mut worker = spawn(client, state(), WorkerOptions::default());
     let basket = StateValue::Basket(dataset(), Selection::default());
     let file = folder.path().join(format!("basket-{}.json", dataset()));
     let held = tessera_files::lock_changes(&file).unwrap();
@@ -455,7 +459,7 @@ async fn a_save_that_waits_is_dropped_for_a_newer_one() {
     let mut held = Some(held);
     let mut dropped = 0;
     for _ in 1..=4 {
-        let Response { ticket, result } = response(&mut replies).await;
+        let Response { ticket, result } = response(&mut worker.events).await;
         match ticket.number {
             // One of the first two saves may wait for the lock before the third one is known.
             1 | 2 => dropped += usize::from(result == Ok(Payload::Done)),

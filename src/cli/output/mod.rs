@@ -17,7 +17,10 @@ use clap::ColorChoice;
 use serde_json::{Map, Value};
 use table::TableStyle;
 
-use crate::cli::{CliError, CliResult, GlobalOptions, is_capable_terminal};
+use crate::{
+    cli::{CliError, CliResult, GlobalOptions, is_capable_terminal},
+    environment::refuses_colors,
+};
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::retry_on_intr,
@@ -252,13 +255,12 @@ fn select_fields(document: &Document, fields: &[String]) -> CliResult<Value> {
 }
 
 fn use_color(global: &GlobalOptions, terminal: bool) -> bool {
-    let set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
     let forced = |name| env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");
     match global.color {
         _ if global.no_color => false,
         ColorChoice::Always => true,
         ColorChoice::Never => false,
-        ColorChoice::Auto if set("NO_COLOR") => false,
+        ColorChoice::Auto if refuses_colors() => false,
         ColorChoice::Auto if forced("FORCE_COLOR") || forced("CLICOLOR_FORCE") => true,
         ColorChoice::Auto => terminal && is_capable_terminal(),
     }

@@ -6,7 +6,11 @@ use std::{env, process::Stdio};
 use tessera_interface::drawing::{picture_layer::ColorDepth, theme::ThemeName};
 use tessera_picture::{Protocol, fit::DEFAULT_SIXEL_SIDE};
 
-use crate::{runtime::probe::replies::TerminalReplies, subprocess};
+use crate::{
+    environment::{is_set, refuses_colors},
+    runtime::probe::replies::TerminalReplies,
+    subprocess,
+};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about a terminal")]
@@ -154,7 +158,6 @@ pub struct Environment {
 impl Environment {
     pub fn read() -> Self {
         let text = |name: &str| env::var(name).unwrap_or_default();
-        let is_set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
         Self {
             term: text("TERM"),
             program: ["TERM_PROGRAM", "LC_TERMINAL"]
@@ -164,7 +167,7 @@ impl Environment {
                 .unwrap_or_default(),
             colorterm: text("COLORTERM"),
             colorfgbg: text("COLORFGBG"),
-            no_color: is_set("NO_COLOR"),
+            no_color: refuses_colors(),
             in_tmux: is_set("TMUX"),
             in_screen: is_set("STY"),
             in_zellij: is_set("ZELLIJ"),

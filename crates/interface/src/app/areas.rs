@@ -39,13 +39,9 @@ pub struct Areas {
     pub chips: Rect,
     /// The line with the names of the panes, if only one pane is on screen.
     pub tabs: Option<Rect>,
-    pub datasets: Option<Rect>,
+    /// The areas of the panes, in the order of `Pane::ALL`.
+    pub panes: [Option<Rect>; Pane::ALL.len()],
     pub status: Option<Rect>,
-    pub results: Option<Rect>,
-    pub detail: Option<Rect>,
-    pub query: Option<Rect>,
-    pub jobs: Option<Rect>,
-    pub basket: Option<Rect>,
     /// The state of the service and of the login, and the latest events.
     pub connection: Option<Rect>,
     pub notification: Rect,
@@ -79,13 +75,9 @@ impl Areas {
         match pane {
             Pane::Datasets => {
                 let [list, status] = Layout::horizontal([Fill(3), Fill(2)]).areas(body);
-                Self { datasets: Some(list), status: Some(status), ..self }
+                Self { status: Some(status), ..self }.with(Pane::Datasets, list)
             }
-            Pane::Results => Self { results: Some(body), ..self },
-            Pane::Detail => Self { detail: Some(body), ..self },
-            Pane::Query => Self { query: Some(body), ..self },
-            Pane::Jobs => Self { jobs: Some(body), ..self },
-            Pane::Basket => Self { basket: Some(body), ..self },
+            _ => self.with(pane, body),
         }
     }
 
@@ -110,35 +102,27 @@ impl Areas {
         let [line, panes] = Layout::vertical([Length(u16::from(is_line)), Min(0)]).areas(panes);
         let [left, middle, right] =
             Layout::horizontal([Length(left), Min(0), Length(right)]).areas(panes);
-        let areas = Self { jobs: Some(jobs), ..self };
-        let areas = if is_line {
-            Self { datasets: Some(line), ..areas }
-        } else {
-            areas.left_column(app, left)
-        };
+        let areas = self.with(Pane::Jobs, jobs);
+        // The list of jobs takes the line of the jobs as well.
+        let job_list = |rest: Rect| Rect { height: rest.height + jobs.height, ..rest };
+        let areas =
+            if is_line { areas.with(Pane::Datasets, line) } else { areas.left_column(app, left) };
         if body.width >= WIDE_COLUMNS {
             let is_open = matches!(app.panes.focus, Pane::Query | Pane::Basket | Pane::Jobs);
             let query = if is_open { Fill(2) } else { Length(1) };
             let [detail, lower] = Layout::vertical([Fill(3), query]).areas(right);
-            let areas = Self { results: Some(middle), detail: Some(detail), ..areas };
+            let areas = areas.with(Pane::Results, middle).with(Pane::Detail, detail);
             return match app.panes.focus {
-                Pane::Basket => Self { basket: Some(lower), ..areas },
-                Pane::Jobs => {
-                    let list = Rect { height: lower.height + jobs.height, ..lower };
-                    Self { jobs: Some(list), query: None, ..areas }
-                }
-                _ => Self { query: Some(lower), ..areas },
+                Pane::Basket => areas.with(Pane::Basket, lower),
+                Pane::Jobs => areas.with(Pane::Jobs, job_list(lower)),
+                _ => areas.with(Pane::Query, lower),
             };
         }
         let both = middle.union(right);
         match app.panes.focus {
-            Pane::Query => Self { query: Some(both), ..areas },
-            Pane::Basket => Self { basket: Some(both), ..areas },
-            // The list takes the line of the jobs as well.
-            Pane::Jobs => {
-                Self { jobs: Some(Rect { height: both.height + jobs.height, ..both }), ..areas }
-            }
-            _ => Self { results: Some(middle), detail: Some(right), ..areas },
+            pane @ (Pane::Query | Pane::Basket) => areas.with(pane, both),
+            Pane::Jobs => areas.with(Pane::Jobs, job_list(both)),
+            _ => areas.with(Pane::Results, middle).with(Pane::Detail, right),
         }
     }
 
@@ -152,29 +136,30 @@ impl Areas {
         let spare = below_datasets.saturating_sub(status);
         if listed == 0 || spare < MIN_CONNECTION_ROWS {
             let [datasets, status] = Layout::vertical([Min(0), Length(status)]).areas(left);
-            return Self { datasets: Some(datasets), status: Some(status), ..self };
+            return Self { status: Some(status), ..self }.with(Pane::Datasets, datasets);
         }
         let rows = [Length(datasets), Length(status), Min(0)];
         let [datasets, status, connection] = Layout::vertical(rows).areas(left);
-        let (datasets, status) = (Some(datasets), Some(status));
-        Self { datasets, status, connection: Some(connection), ..self }
+        let areas = self.with(Pane::Datasets, datasets);
+        Self { status: Some(status), connection: Some(connection), ..areas }
     }
 
     /// Whether the status of a dataset is on screen, in its pane or as a line.
     pub(in crate::app) fn shows_status(&self) -> bool {
-        self.status.is_some() || self.datasets.is_some_and(|area| area.height == 1)
+        self.status.is_some() || self.pane(Pane::Datasets).is_some_and(|area| area.height == 1)
     }
 
     pub(in crate::app) fn panes(&self) -> impl Iterator<Item = (Pane, Rect)> {
-        let panes = [
-            (Pane::Datasets, self.datasets),
-            (Pane::Results, self.results),
-            (Pane::Detail, self.detail),
-            (Pane::Query, self.query),
-            (Pane::Jobs, self.jobs),
-            (Pane::Basket, self.basket),
-        ];
-        panes.into_iter().filter_map(|(pane, area)| Some((pane, area?)))
+        Pane::ALL.into_iter().filter_map(|pane| Some((pane, self.pane(pane)?)))
+    }
+
+    pub fn pane(&self, pane: Pane) -> Option<Rect> {
+        self.panes[pane as usize]
+    }
+
+    fn with(mut self, pane: Pane, area: Rect) -> Self {
+        self.panes[pane as usize] = Some(area);
+        self
     }
 }
 
@@ -329,7 +314,7 @@ impl App {
     }
 
     pub fn grid(&self) -> Option<TileGrid> {
-        self.areas().results.map(|area| TileGrid::new(self, area))
+        self.areas().pane(Pane::Results).map(|area| TileGrid::new(self, area))
     }
 
     /// Returns the number of listed datasets. While a dialog is open, this is the number when the dialog was opened.

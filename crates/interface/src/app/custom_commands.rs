@@ -4,9 +4,12 @@ use tessera_config::custom_command::{CustomCommand, Placeholder, ReadyCommand};
 use tessera_model::{Selection, ShellCommand};
 
 use crate::app::prelude::*;
-use crate::app::{
-    Effect, ReopenCommand,
-    overlay::pick_list::{Command, PickItem},
+use crate::{
+    app::{
+        Effect, ReopenCommand,
+        overlay::pick_list::{Command, PickItem},
+    },
+    message::CustomCommandRun,
 };
 
 /// Returns the rows of the menu and of the palette for the user's own commands.
@@ -42,8 +45,8 @@ pub(in crate::app) fn run_custom_command(app: &mut App, position: usize) {
     let Some(dataset) = app.dataset().map(|dataset| dataset.id) else { return };
     let selection = input(app, &command).unwrap_or_default();
     let tessera = tessera(app).unwrap_or_default();
-    let request = Request::RunCustomCommand(dataset, selection, Box::new(command), tessera);
-    app.outbox.send(Lane::CustomCommand, request);
+    let run = CustomCommandRun { command, dataset, selection, tessera };
+    app.outbox.send(Lane::CustomCommand, Request::RunCustomCommand(Box::new(run)));
 }
 
 /// Returns the beginning of a `tessera` command for the same deployment, if other commands can reach it.

@@ -213,20 +213,17 @@ impl App {
     }
 
     fn item_at(&self, mouse: Mouse) -> Option<usize> {
-        let areas = self.areas();
+        let area = self.areas().pane(self.panes.focus)?;
         match self.panes.focus {
             Pane::Datasets => {
-                let area = areas.datasets?;
                 let row = mouse.row.saturating_sub(area.y + 1);
                 Some(datasets_scroll_top(self, area) + usize::from(row))
             }
             Pane::Results => self.tile_at(mouse),
-            Pane::Detail => {
-                DetailLayout::new(self, areas.detail?).preview_at(mouse.column, mouse.row)
-            }
+            Pane::Detail => DetailLayout::new(self, area).preview_at(mouse.column, mouse.row),
             Pane::Query => None,
-            Pane::Jobs => JobRows::new(self, areas.jobs?).index_at(mouse.row),
-            Pane::Basket => BasketRows::new(self, areas.basket?).index_at(mouse.row),
+            Pane::Jobs => JobRows::new(self, area).index_at(mouse.row),
+            Pane::Basket => BasketRows::new(self, area).index_at(mouse.row),
         }
     }
 }

@@ -11,7 +11,7 @@ use tessera_model::{
 };
 
 use crate::app::prelude::*;
-use crate::app::service_data::LoadedState;
+use crate::app::{bounded_list::push_bounded, service_data::LoadedState};
 
 /// The number of changes of tags that can be undone. The local service keeps the same number of changes for each
 /// dataset.
@@ -86,17 +86,13 @@ impl KeptTagsState {
 
     /// Replaces the tags of a dataset, and saves them.
     fn replace(&mut self, dataset: DatasetId, tags: KeptTags, outbox: &mut Outbox) {
-        let entry = StateValue::KeptTags(dataset, tags.clone());
+        outbox.save(StateValue::KeptTags(dataset, tags.clone()));
         self.by_dataset.entry(dataset).or_default().replace(tags);
-        outbox.send(Lane::SaveState(entry.key()), Request::SaveState(entry));
     }
 
     fn change(&mut self, dataset: DatasetId, tags: KeptTags, outbox: &mut Outbox) {
         if let Some(before) = self.get(dataset).cloned() {
-            if self.before.len() == MAX_UNDO {
-                self.before.remove(0);
-            }
-            self.before.push((dataset, before));
+            push_bounded(&mut self.before, (dataset, before), MAX_UNDO);
         }
         self.replace(dataset, tags, outbox);
     }
@@ -114,15 +110,10 @@ pub(in crate::app) fn state_to_load(app: &App) -> Option<StateKey> {
     known.is_none_or(|tags| tags.due(None).is_some()).then_some(StateKey::KeptTags(dataset))
 }
 
-/// Adds the tag of an action to the selection, or to what is under the cursor unless that has the tag already.
-pub(in crate::app) fn tag(app: &mut App, action: Action) {
+/// Adds a tag to the selection, or to what is under the cursor unless that has the tag already.
+pub(in crate::app) fn tag(app: &mut App, name: Option<SafeText>) {
     let Some(dataset) = app.dataset().map(|dataset| dataset.id) else { return };
     let Some(mut tags) = app.tagging.kept.get(dataset).cloned() else { return };
-    let name = match action {
-        Action::Pick => Some(SafeText::name(PICKED)),
-        Action::Reject => Some(SafeText::name(REJECTED)),
-        _ => action.tag_key().and_then(|key| app.tagging.kept.name_of_key(dataset, key)).cloned(),
-    };
     let Some(name) = name else {
         return app.outbox.notify(Level::Warning, "no tag has this key; + creates a tag");
     };

@@ -9,6 +9,7 @@ mod actions;
 pub mod areas;
 pub mod availability;
 pub mod basket;
+mod bounded_list;
 mod cluster_members;
 mod copy;
 mod custom_commands;
@@ -36,6 +37,7 @@ mod session;
 mod setup;
 mod tagging;
 pub mod tile_grid;
+mod tile_rows;
 mod update;
 pub mod view;
 pub mod viewer;
@@ -118,7 +120,35 @@ pub struct App {
     session: SessionState,
 }
 
-/// Access to the parts for code that draws or reads them.
+/// Gives code outside of the core a function for each of these parts that reads it.
+macro_rules! readable_parts {
+    ($($part:ident: $type:ty),*) => {
+        impl App {
+            $(pub fn $part(&self) -> &$type {
+                &self.$part
+            })*
+        }
+    };
+}
+
+readable_parts! {
+    setup: Setup,
+    outbox: Outbox,
+    screen: Screen,
+    panes: Panes,
+    service_data: ServiceData,
+    log: RequestLog,
+    login: LoginState,
+    overlays: Overlays,
+    datasets: Datasets,
+    results: Results,
+    query: QueryBuilder,
+    jobs: Jobs,
+    baskets: Baskets,
+    tagging: Tagging
+}
+
+/// Access to the rest of the state for code that draws or reads it.
 impl App {
     /// Returns whether the service is a local one. It is part of this program, or it is at an address, such as that of
     /// `tessera serve`. Only a local service tags media, manages datasets and cancels exports, and it has more filters.
@@ -136,14 +166,6 @@ impl App {
         !self.has_local_service() && known.all(|it| it.failure().is_none_or(is_lost))
     }
 
-    pub fn tagging(&self) -> &Tagging {
-        &self.tagging
-    }
-
-    pub fn setup(&self) -> &Setup {
-        &self.setup
-    }
-
     /// Returns the settings, so that tests can change them between two events.
     pub fn setup_mut(&mut self) -> &mut Setup {
         &mut self.setup
@@ -159,24 +181,12 @@ impl App {
         self.outbox.clock()
     }
 
-    pub fn outbox(&self) -> &Outbox {
-        &self.outbox
-    }
-
     pub fn tickets(&self) -> &Tickets {
         &self.outbox.tickets
     }
 
     pub fn notifications(&self) -> &Notifications {
         &self.outbox.notifications
-    }
-
-    pub fn screen(&self) -> &Screen {
-        &self.screen
-    }
-
-    pub fn panes(&self) -> &Panes {
-        &self.panes
     }
 
     pub fn pending_keys(&self) -> &[Chord] {
@@ -191,22 +201,6 @@ impl App {
         self.input.hover.as_ref()
     }
 
-    pub fn service_data(&self) -> &ServiceData {
-        &self.service_data
-    }
-
-    pub fn log(&self) -> &RequestLog {
-        &self.log
-    }
-
-    pub fn login(&self) -> &LoginState {
-        &self.login
-    }
-
-    pub fn overlays(&self) -> &Overlays {
-        &self.overlays
-    }
-
     pub fn overlay(&self) -> Option<&dyn Dialog> {
         self.overlays.current()
     }
@@ -218,26 +212,6 @@ impl App {
 
     pub fn viewer(&self) -> Option<&Viewer> {
         self.viewer.as_ref()
-    }
-
-    pub fn datasets(&self) -> &Datasets {
-        &self.datasets
-    }
-
-    pub fn results(&self) -> &Results {
-        &self.results
-    }
-
-    pub fn query(&self) -> &QueryBuilder {
-        &self.query
-    }
-
-    pub fn jobs(&self) -> &Jobs {
-        &self.jobs
-    }
-
-    pub fn baskets(&self) -> &Baskets {
-        &self.baskets
     }
 }
 

@@ -50,7 +50,6 @@ pub(in crate::app) fn state_to_load(app: &App) -> Option<StateKey> {
 /// Stops offering a model, in this run and in later ones.
 pub(in crate::app) fn dismiss(app: &mut App) {
     app.model_offer.is_dismissed.finish(app.outbox.now, Ok(true));
-    let request = Request::SaveState(StateValue::ModelOfferDismissed);
-    app.outbox.send(Lane::SaveState(StateKey::ModelOffer), request);
+    app.outbox.save(StateValue::ModelOfferDismissed);
     app.outbox.notify(Level::Success, "no model is offered any more; the menu still has it");
 }

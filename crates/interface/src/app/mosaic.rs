@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use crate::app::tile_rows::TileRows;
+
 /// The width of a picture whose size the service does not state, relative to its height.
 const USUAL_ASPECT: f64 = 4.0 / 3.0;
 /// The limits of the width of a tile relative to the height of its picture. Without them, a panorama would take a whole
@@ -37,109 +39,55 @@ impl MosaicSpace {
     }
 }
 
-/// The tiles of a result in rows.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate::app) struct Mosaic {
-    /// The first column and the columns of each tile, without its margin.
-    spans: Vec<(u16, u16)>,
-    rows: Vec<MosaicRow>,
+/// Arranges a result that is longer than the screen. A row depends only on the tiles before its end, so that the rows
+/// stay while more tiles are loaded. The last row is not stretched, because it may be incomplete.
+pub(in crate::app) fn mosaic_of_long_result(
+    sizes: &[Option<(u32, u32)>],
+    space: MosaicSpace,
+) -> TileRows {
+    let columns: Vec<f64> = sizes.iter().map(|size| space.columns_of(*size)).collect();
+    let mut mosaic = TileRows::default();
+    for tiles in rows_of_width(&columns, |_, _| space.shared_columns()) {
+        let may_stretch = tiles.end < columns.len();
+        add_row(&mut mosaic, &columns[tiles], space, may_stretch);
+    }
+    mosaic
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct MosaicRow {
-    tiles: Range<usize>,
-    picture_lines: u16,
+/// Arranges a result that fits on the screen. Its rows have about the same width.
+pub(in crate::app) fn mosaic_of_short_result(
+    sizes: &[Option<(u32, u32)>],
+    space: MosaicSpace,
+) -> TileRows {
+    let columns: Vec<f64> = sizes.iter().map(|size| space.columns_of(*size)).collect();
+    let share = |row: usize, rest: f64| {
+        let rows_left = usize::from(space.rows).saturating_sub(row).max(1);
+        rest / as_f64(rows_left)
+    };
+    let mut mosaic = TileRows::default();
+    for tiles in rows_of_width(&columns, share) {
+        add_row(&mut mosaic, &columns[tiles], space, true);
+    }
+    mosaic
 }
 
-impl Mosaic {
-    /// Arranges a result that is longer than the screen. A row depends only on the tiles before its end, so that the
-    /// rows stay while more tiles are loaded. The last row is not stretched, because it may be incomplete.
-    pub fn of_long_result(sizes: &[Option<(u32, u32)>], space: MosaicSpace) -> Self {
-        let columns: Vec<f64> = sizes.iter().map(|size| space.columns_of(*size)).collect();
-        let mut mosaic = Self::default();
-        for tiles in rows_of_width(&columns, |_, _| space.shared_columns()) {
-            let may_stretch = tiles.end < columns.len();
-            mosaic.add_row(&columns, tiles, space, may_stretch);
-        }
-        mosaic
+/// Adds a row of tiles with these columns. If its pictures are too wide, they become lower. If they are too narrow,
+/// their tiles become wider.
+fn add_row(mosaic: &mut TileRows, row: &[f64], space: MosaicSpace, may_stretch: bool) {
+    let available = (space.shared_columns() - as_f64(row.len())).max(0.0);
+    let scale = available / row.iter().sum::<f64>();
+    let scale = if may_stretch { scale } else { scale.min(1.0) };
+    let (mut spans, mut used, mut picture_lines) = (Vec::new(), 0.0, space.picture_lines);
+    for tile in row {
+        let start = rounded(used).saturating_add(1);
+        used += tile * scale + 1.0;
+        let width = rounded(used).saturating_sub(start);
+        spans.push((start, width));
+        // A picture covers whole cells, so the lowest picture decides the height of all.
+        let fitting = f64::from(space.picture_lines) * f64::from(width) / tile;
+        picture_lines = picture_lines.min(rounded(fitting)).max(1);
     }
-
-    /// Arranges a result that fits on the screen. Its rows have about the same width.
-    pub fn of_short_result(sizes: &[Option<(u32, u32)>], space: MosaicSpace) -> Self {
-        let columns: Vec<f64> = sizes.iter().map(|size| space.columns_of(*size)).collect();
-        let share = |row: usize, rest: f64| {
-            let rows_left = usize::from(space.rows).saturating_sub(row).max(1);
-            rest / as_f64(rows_left)
-        };
-        let mut mosaic = Self::default();
-        for tiles in rows_of_width(&columns, share) {
-            mosaic.add_row(&columns, tiles, space, true);
-        }
-        mosaic
-    }
-
-    /// Adds a row. If its pictures are too wide, they become lower. If they are too narrow, their tiles become wider.
-    fn add_row(
-        &mut self,
-        columns: &[f64],
-        tiles: Range<usize>,
-        space: MosaicSpace,
-        may_stretch: bool,
-    ) {
-        let row = &columns[tiles.clone()];
-        let available = (space.shared_columns() - as_f64(row.len())).max(0.0);
-        let scale = available / row.iter().sum::<f64>();
-        let scale = if may_stretch { scale } else { scale.min(1.0) };
-        let (mut used, mut picture_lines) = (0.0, space.picture_lines);
-        for tile in row {
-            let start = rounded(used).saturating_add(1);
-            used += tile * scale + 1.0;
-            let width = rounded(used).saturating_sub(start);
-            self.spans.push((start, width));
-            // A picture covers whole cells, so the lowest picture decides the height of all.
-            let fitting = f64::from(space.picture_lines) * f64::from(width) / tile;
-            picture_lines = picture_lines.min(rounded(fitting)).max(1);
-        }
-        self.rows.push(MosaicRow { tiles, picture_lines });
-    }
-
-    pub fn row_count(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// Returns the lines of the pictures in the row with the lowest pictures.
-    pub fn min_picture_lines(&self) -> u16 {
-        self.rows.iter().map(|row| row.picture_lines).min().unwrap_or(0)
-    }
-
-    /// Returns the lines of the pictures in a row.
-    pub fn picture_lines(&self, row: usize) -> u16 {
-        self.rows.get(row).map_or(0, |row| row.picture_lines)
-    }
-
-    /// Returns the row of a tile. After the last tile, returns the number of rows.
-    pub fn row_of(&self, tile: usize) -> usize {
-        self.rows.partition_point(|row| row.tiles.end <= tile)
-    }
-
-    /// Returns the tiles of a row, which are none after the last row.
-    pub fn tiles_of_row(&self, row: usize) -> Range<usize> {
-        let count = self.spans.len();
-        self.rows.get(row).map_or(count..count, |row| row.tiles.clone())
-    }
-
-    /// Returns the first column of a tile and its columns.
-    pub fn span(&self, tile: usize) -> Option<(u16, u16)> {
-        self.spans.get(tile).copied()
-    }
-
-    /// Returns the tile of a row whose middle is nearest to the middle of a tile in another row.
-    pub fn nearest_tile(&self, row: Range<usize>, tile: usize) -> Option<usize> {
-        let middle =
-            |tile| self.span(tile).map(|(start, width)| 2 * u32::from(start) + u32::from(width));
-        let wanted = middle(tile)?;
-        row.min_by_key(|&other| middle(other).map(|middle| middle.abs_diff(wanted)))
-    }
+    mosaic.add(spans, picture_lines);
 }
 
 /// Divides tiles into rows. `wanted` returns the width of a row from its number and from the width of all tiles that

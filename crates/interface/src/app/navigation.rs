@@ -3,7 +3,6 @@
 
 use std::slice;
 
-use ratatui::layout::Rect;
 use tessera_model::{
     Anchor, AnchorKind, Dataset, Selection,
     basket::{cluster_entry, media_item_entry},
@@ -116,9 +115,7 @@ impl App {
 
     /// Returns the number of items of the focused pane that fit on the screen.
     fn items_on_screen(&self) -> usize {
-        let areas = self.areas();
-        let area = areas.panes().find(|(pane, _)| *pane == self.panes.focus);
-        let area = area.map_or(Rect::ZERO, |(_, area)| area);
+        let area = self.areas().pane(self.panes.focus).unwrap_or_default();
         match self.panes.focus {
             Pane::Results => self.grid().map_or(0, |grid| grid.visible().len()),
             Pane::Detail => DetailLayout::new(self, area).strip.len(),

@@ -1,11 +1,14 @@
 //! Keeps the notifications and the log of requests. Notifications expire, except for errors. Both lists are bounded, so
 //! that a day of polling does not let them grow.
 
-use std::{collections::VecDeque, time::Duration};
+use std::time::Duration;
 
 use tessera_model::{RequestOutcome, RequestRecord, SafeText, text::format_wait};
 
-use crate::{app::Uptime, message::Lane};
+use crate::{
+    app::{Uptime, bounded_list::push_bounded},
+    message::Lane,
+};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
@@ -26,9 +29,9 @@ pub struct Notification {
 
 #[derive(Debug, Default)]
 pub struct Notifications {
-    pending: VecDeque<Notification>,
+    pending: Vec<Notification>,
     /// All notifications for the log, oldest first.
-    history: VecDeque<(Uptime, Notification)>,
+    history: Vec<(Uptime, Notification)>,
     pushed: usize,
 }
 
@@ -57,14 +60,8 @@ impl Notifications {
         let expires_at = life.map(|life| now + life);
         let notice = Notification { level, text, expires_at, failed: None };
         self.pushed += 1;
-        self.history.push_back((now, notice.clone()));
-        if self.history.len() > Self::MAX_HISTORY {
-            self.history.pop_front();
-        }
-        self.pending.push_back(notice);
-        if self.pending.len() > Self::MAX_PENDING {
-            self.pending.pop_front();
-        }
+        push_bounded(&mut self.history, (now, notice.clone()), Self::MAX_HISTORY);
+        push_bounded(&mut self.pending, notice, Self::MAX_PENDING);
     }
 
     pub fn remove_expired(&mut self, now: Uptime) {
@@ -86,12 +83,12 @@ impl Notifications {
     /// Dismisses the notification on screen if it is an error. Returns whether it was one.
     pub fn dismiss(&mut self) -> bool {
         let stays = self.current().is_some_and(|notice| notice.expires_at.is_none());
-        stays && self.pending.pop_back().is_some()
+        stays && self.pending.pop().is_some()
     }
 
     /// Returns the notification on screen, which is the newest.
     pub fn current(&self) -> Option<&Notification> {
-        self.pending.back()
+        self.pending.last()
     }
 
     pub fn history(&self) -> impl Iterator<Item = &(Uptime, Notification)> {
@@ -114,7 +111,7 @@ impl Notifications {
 
 #[derive(Debug, Default)]
 pub struct RequestLog {
-    exchanges: VecDeque<(Uptime, RequestRecord)>,
+    exchanges: Vec<(Uptime, RequestRecord)>,
 }
 
 impl RequestLog {
@@ -122,10 +119,7 @@ impl RequestLog {
     const MIN_SHOWN_PAUSE: Duration = Duration::from_secs(3);
 
     pub(in crate::app) fn add(&mut self, now: Uptime, exchange: RequestRecord) {
-        if self.exchanges.len() == Self::CAPACITY {
-            self.exchanges.pop_front();
-        }
-        self.exchanges.push_back((now, exchange));
+        push_bounded(&mut self.exchanges, (now, exchange), Self::CAPACITY);
     }
 
     /// Describes the request that is repeated after the longest pause, unless all pauses are short.

@@ -9,7 +9,7 @@
 use std::{collections::BTreeMap, mem};
 
 use tessera_config::{Destination, NotificationMethod, custom_command::ReadyCommand};
-use tessera_model::Timestamp;
+use tessera_model::{StateValue, Timestamp};
 use tessera_picture::Protocol;
 
 use crate::app::prelude::*;
@@ -122,6 +122,11 @@ impl Outbox {
         self.effects.insert(0, Effect::Send(ticket, request));
     }
 
+    /// Saves a part of the state.
+    pub(in crate::app) fn save(&mut self, value: StateValue) {
+        self.send(Lane::SaveState(value.key()), Request::SaveState(value));
+    }
+
     pub fn cancel(&mut self, lane: Lane) {
         if self.tickets.cancel(&lane) {
             self.effects.push(Effect::Cancel(lane));
@@ -165,6 +170,12 @@ impl Outbox {
 
     pub fn notify(&mut self, level: Level, text: impl AsRef<str>) {
         self.notifications.push(self.now, level, text);
+    }
+
+    /// Flips a switch, and says what it does now.
+    pub(in crate::app) fn toggle(&mut self, switch: &mut bool, on: &str, off: &str) {
+        *switch = !*switch;
+        self.notify(Level::Success, if *switch { on } else { off });
     }
 
     /// Says that a job has ended, if the user wants to read it.

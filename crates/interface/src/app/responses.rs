@@ -1,9 +1,12 @@
 //! Applies responses to the state. Only responses with a current ticket get here. Come here to change what a response
 //! does.
 
+use std::collections::HashSet;
+
 use tessera_config::{DeploymentKind, input::Action};
 use tessera_model::{
-    Dataset, DatasetId, Failure, FailureKind, NO_SECRET, SafeText, Search, StateKey, is_same_name,
+    ClusterId, Dataset, DatasetId, Failure, FailureKind, NO_SECRET, Page, SafeText, Search,
+    StateKey, is_same_name,
 };
 
 use crate::{
@@ -25,6 +28,7 @@ use crate::{
         overlay::{
             add_media::AddMediaForm,
             archive_inspector::ArchiveInspector,
+            caption::CaptionSearchForm,
             check::QualityCheck,
             duplicate_review::DuplicateReview,
             export::ExportForm,
@@ -274,7 +278,7 @@ impl App {
                 get_model::downloaded(self, id, content!(result, ModelFolder));
             }
             (Lane::ApplyModel(id), result) => {
-                let dataset = content!(result, ModelApplied).map(|dataset| *dataset);
+                let dataset = content!(result, Dataset).map(|dataset| *dataset);
                 get_model::applied(self, id, dataset);
             }
             (Lane::LoginPlaces, Ok(Payload::LoginPlaces(places))) => {
@@ -387,6 +391,33 @@ impl App {
             self.panes.focus = self.setup.start.pane.take().unwrap_or(Pane::Results);
         }
         advance_dataset_jobs(self);
+    }
+
+    /// Stores a loaded page. Clusters that an earlier page of the same clustering contains are not repeated.
+    fn page_loaded(&mut self, search: &Search, mut page: Page) {
+        let earlier = self.results.pages.pages_of(search).into_iter();
+        let earlier = earlier.take_while(|(number, _)| *number < search.page);
+        let earlier = earlier.filter_map(|(_, page)| page.current());
+        let mut known: HashSet<ClusterId> =
+            earlier.flat_map(|page| &page.clusters).map(|cluster| cluster.id).collect();
+        page.drop_repeated(&mut known);
+        self.results.warn_unclustered(search.dataset, &self.service_data, &mut self.outbox);
+        self.results.pages.entry(search.clone()).finish(self.outbox.now, Ok(page));
+        self.results.members.forget(search);
+        self.history.record_results(search, &self.results);
+        self.results.show_requested_page();
+    }
+
+    /// Stores the failure of a page. If the service requires a query, the caption search opens. It opens only once, so
+    /// that a refresh does not open it while the user types.
+    fn page_failed(&mut self, search: Search, failure: Failure) {
+        let page = self.results.pages.entry(search);
+        let is_first = page.failure().is_none_or(Failure::is_connection_failure);
+        page.finish(self.outbox.now, Err(failure));
+        let needs_query = is_first && self.results.needs_query(&self.service_data);
+        if needs_query && !self.overlays.is_open() {
+            CaptionSearchForm::open(&mut self.overlays, &self.results);
+        }
     }
 
     /// Opens the review of near-duplicates that the command line asked for. Until the dataset is READY and the

@@ -76,14 +76,9 @@ impl Screen {
     }
 
     pub(in crate::app) fn toggle_mouse(&mut self, outbox: &mut Outbox) {
-        self.mouse_captured = !self.mouse_captured;
+        let captured = "mouse captured; hold Shift to select text";
+        outbox.toggle(&mut self.mouse_captured, captured, "mouse released: it selects text");
         outbox.push(Effect::CaptureMouse(self.mouse_captured));
-        let text = if self.mouse_captured {
-            "mouse captured; hold Shift to select text"
-        } else {
-            "mouse released: it selects text"
-        };
-        outbox.notify(Level::Success, text);
     }
 }
 

@@ -1,11 +1,9 @@
 //! Opens searches: from the query builder, by a picture, from the history, or from loaded results. Each search opens as
 //! a view in a tab.
 
-use std::collections::HashSet;
-
 use tessera_model::{
-    Anchor, AnchorKind, ClusterId, EntityType, Filter, Fraction, HistoryEntry, PictureSource,
-    ResultCount, StateValue,
+    Anchor, AnchorKind, EntityType, Filter, Fraction, HistoryEntry, PictureSource, ResultCount,
+    StateValue,
     set_algebra::{FoundCluster, SetOperator, combine},
     text::{format_age, group_digits},
     vql::{MAX_FILTERS, Number},
@@ -17,7 +15,6 @@ use crate::app::{
     basket::count_with_noun,
     full_size_link,
     overlay::{
-        caption::CaptionSearchForm,
         command_list::{CommandList, ListKind},
         fact_sheet::FactSheet,
         file_picker::FilePicker,
@@ -484,33 +481,6 @@ impl App {
         self.history.loaded.finish(self.outbox.now, loaded);
         if self.overlays.dialog::<CommandList>().is_some_and(|it| it.kind == ListKind::History) {
             self.show_history();
-        }
-    }
-
-    /// Stores a loaded page. Clusters that an earlier page of the same clustering contains are not repeated.
-    pub(in crate::app) fn page_loaded(&mut self, search: &Search, mut page: Page) {
-        let earlier = self.results.pages.pages_of(search).into_iter();
-        let earlier = earlier.take_while(|(number, _)| *number < search.page);
-        let earlier = earlier.filter_map(|(_, page)| page.current());
-        let mut known: HashSet<ClusterId> =
-            earlier.flat_map(|page| &page.clusters).map(|cluster| cluster.id).collect();
-        page.drop_repeated(&mut known);
-        self.results.warn_unclustered(search.dataset, &self.service_data, &mut self.outbox);
-        self.results.pages.entry(search.clone()).finish(self.outbox.now, Ok(page));
-        self.results.members.forget(search);
-        self.history.record_results(search, &self.results);
-        self.results.show_requested_page();
-    }
-
-    /// Stores the failure of a page. If the service requires a query, the caption search opens. It opens only once, so
-    /// that a refresh does not open it while the user types.
-    pub(in crate::app) fn page_failed(&mut self, search: Search, failure: Failure) {
-        let page = self.results.pages.entry(search);
-        let is_first = page.failure().is_none_or(Failure::is_connection_failure);
-        page.finish(self.outbox.now, Err(failure));
-        let needs_query = is_first && self.results.needs_query(&self.service_data);
-        if needs_query && !self.overlays.is_open() {
-            CaptionSearchForm::open(&mut self.overlays, &self.results);
         }
     }
 }

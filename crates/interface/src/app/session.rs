@@ -1,9 +1,9 @@
 //! Saves the session for the next start: the open dataset, the tabs with their cursors, and the size and
 //! arrangement of the tiles.
 
-use std::{collections::BTreeMap, iter, time::Duration};
+use std::{iter, time::Duration};
 
-use tessera_model::{AnchorKind, HistoryEntry, SavedSession, StateKey, StateValue};
+use tessera_model::{AnchorKind, HistoryEntry, SavedSession, StateValue};
 
 use crate::app::prelude::*;
 use crate::app::{
@@ -41,8 +41,7 @@ impl SessionState {
         if self.due.is_none() {
             self.saved_at = Some(outbox.now);
             self.saved = current.clone();
-            let request = Request::SaveState(StateValue::Session(current));
-            outbox.send(Lane::SaveState(StateKey::Session), request);
+            outbox.save(StateValue::Session(current));
         }
     }
 }
@@ -113,8 +112,4 @@ fn saved_tab(view: &View) -> Option<HistoryEntry> {
     let similar_to = view.similar_to.clone();
     (!uploaded && view.computed.is_none())
         .then(|| HistoryEntry { similar_to, ..HistoryEntry::new(view.search.clone()) })
-}
-
-pub(super) fn picked_actions(session: Option<&SavedSession>) -> BTreeMap<String, u32> {
-    session.map(|session| session.picked_actions.clone()).unwrap_or_default()
 }

@@ -13,8 +13,11 @@ use tessera_model::{
     text::grouped_with_noun,
 };
 
-use crate::app::kept_tags::{self, KeptTagsState, MAX_UNDO};
 use crate::app::prelude::*;
+use crate::app::{
+    bounded_list::push_bounded,
+    kept_tags::{self, KeptTagsState, MAX_UNDO},
+};
 use tessera_config::input::KeyContext;
 
 #[derive(Debug, Default)]
@@ -91,16 +94,15 @@ impl Tagging {
         self.given_to_all = result.as_ref().ok().and_then(|_| change.given_to_all(given));
         let is_forgotten = match result {
             Ok(made) => {
-                self.made.extend(made.id.map(|id| (change.dataset, id)));
+                if let Some(id) = made.id {
+                    push_bounded(&mut self.made, (change.dataset, id), MAX_UNDO);
+                }
                 true
             }
             Err(failure) => failure.kind == FailureKind::NotFound,
         };
         if let (true, Some(undone)) = (is_forgotten, change.undoes()) {
             self.made.retain(|(_, id)| *id != undone);
-        }
-        if self.made.len() > MAX_UNDO {
-            self.made.remove(0);
         }
     }
 
@@ -166,6 +168,15 @@ pub fn tag_of_key(app: &App, key: usize) -> Option<&SafeText> {
     tags.nth(key).map(|tag| &tag.name)
 }
 
+/// Returns the tag that an action adds or removes.
+fn tag_of_action(app: &App, action: Action) -> Option<SafeText> {
+    match action {
+        Action::Pick => Some(SafeText::name(PICKED)),
+        Action::Reject => Some(SafeText::name(REJECTED)),
+        _ => action.tag_key().and_then(|key| tag_of_key(app, key)).cloned(),
+    }
+}
+
 /// Returns whether the tags of the open dataset are known.
 fn are_loaded(app: &App) -> bool {
     let Some(dataset) = app.dataset().map(|dataset| dataset.id) else { return false };
@@ -205,29 +216,18 @@ pub(in crate::app) fn toggle_tagging(app: &mut App) {
 }
 
 pub(in crate::app) fn toggle_whole_search(app: &mut App) {
-    app.tagging.whole_search = !app.tagging.whole_search;
-    let text = if app.tagging.whole_search {
-        "the next key changes everything that the search finds"
-    } else {
-        "the next key changes only the selection, or what is under the cursor"
-    };
-    app.outbox.notify(Level::Success, text);
+    let on = "the next key changes everything that the search finds";
+    let off = "the next key changes only the selection, or what is under the cursor";
+    app.outbox.toggle(&mut app.tagging.whole_search, on, off);
 }
 
 /// Performs an action that tags or rates.
 pub(in crate::app) fn tag(app: &mut App, action: Action) {
     if kept_tags::are_kept(app) {
-        return kept_tags::tag(app, action);
+        return kept_tags::tag(app, tag_of_action(app, action));
     }
     let Some(dataset) = app.dataset().map(|dataset| dataset.id) else { return };
-    let name = match action {
-        Action::Pick => Some(PICKED.to_owned()),
-        Action::Reject => Some(REJECTED.to_owned()),
-        _ => action
-            .tag_key()
-            .and_then(|key| tag_of_key(app, key))
-            .map(|name| name.received().to_owned()),
-    };
+    let name = tag_of_action(app, action).map(|name| name.received().to_owned());
     let (target, item, has_tag) = tag_target(app, name.as_deref());
     let Some(target) = target else { return };
     let none: [&str; 0] = [];

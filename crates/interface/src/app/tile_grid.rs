@@ -11,9 +11,10 @@ use tessera_picture::{Canvas, Protocol};
 
 use crate::app::{
     App, Tile,
-    mosaic::{Mosaic, MosaicSpace},
+    mosaic::{MosaicSpace, mosaic_of_long_result, mosaic_of_short_result},
     pane::{inner_area, scroll_top},
     results_header::results_header_rows,
+    tile_rows::TileRows,
 };
 
 /// The tiles of the results. A tile is a picture with lines of text below it. It has a margin of one cell, in which the
@@ -22,38 +23,14 @@ use crate::app::{
 pub struct TileGrid {
     area: Rect,
     tiles: TileRows,
+    layout: TileLayout,
     is_list: bool,
-    cell: (u16, u16),
     /// The number of tiles of the result.
     count: usize,
     /// The first visible row.
     top: usize,
     /// The number of rows on screen.
     rows: u16,
-}
-
-/// How the tiles are divided into rows.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum TileRows {
-    Equal(TileArrangement),
-    Mosaic(Mosaic),
-}
-
-impl TileRows {
-    fn row_of(&self, index: usize) -> usize {
-        match self {
-            Self::Equal(tiles) => tiles.row_of(index),
-            Self::Mosaic(mosaic) => mosaic.row_of(index),
-        }
-    }
-
-    /// Returns the tiles of a row. Equal rows continue after the last tile.
-    fn tiles_of_row(&self, row: usize) -> Range<usize> {
-        match self {
-            Self::Equal(tiles) => tiles.tiles_of_row(row),
-            Self::Mosaic(mosaic) => mosaic.tiles_of_row(row),
-        }
-    }
 }
 
 impl TileGrid {
@@ -64,29 +41,28 @@ impl TileGrid {
         // The first lines inside the frame explain the results and their scores.
         let head = results_header_rows(app, inner);
         let area = Rect { y: inner.y + head, height: inner.height.saturating_sub(head), ..inner };
-        let (cell, count) = (app.screen.cell_size, app.tile_count());
+        let (layout, count) = (app.panes.tile_layout, app.tile_count());
         let has_pictures =
             app.screen.has_room_for_pictures() && app.screen.protocol != Protocol::None;
+        let cell = app.screen.cell_size;
         let space = TileSpace { width: area.width, height: area.height, cell };
         let picture_width = app.panes.tile_size.columns();
-        let choose = || match app.panes.tile_layout {
+        let choose = || match layout {
             TileLayout::Grid => {
                 let tiles = TileArrangement::choose(space, count, picture_width)?;
-                Some((TileRows::Equal(tiles), tiles.rows))
+                Some((tiles.rows_of(count, space), tiles.rows))
             }
-            TileLayout::Mosaic => {
-                let (mosaic, rows) = choose_mosaic(space, &tile_sizes(app, count), picture_width)?;
-                Some((TileRows::Mosaic(mosaic), rows))
-            }
+            TileLayout::Mosaic => choose_mosaic(space, &tile_sizes(app, count), picture_width),
         };
         let chosen = if has_pictures { choose() } else { None };
         let is_list = chosen.is_none();
         let (tiles, rows) = chosen.unwrap_or_else(|| {
-            let rows = list_rows(area.height, count);
-            (TileRows::Equal(TileArrangement::list(rows)), rows)
+            let mut lines = TileRows::default();
+            (0..count).for_each(|_| lines.add([(0, area.width)], 0));
+            (lines, list_rows(area.height, count))
         });
         let top = app.results.tile_cursor().top_row;
-        Self { area, tiles, is_list, cell, count, top, rows }
+        Self { area, tiles, layout, is_list, count, top, rows }
     }
 
     pub fn is_list(&self) -> bool {
@@ -99,7 +75,7 @@ impl TileGrid {
         rows.map(|row| self.tiles.tiles_of_row(row).len()).max().unwrap_or(0).max(1)
     }
 
-    /// Returns the tiles that are wholly visible, even if the result has fewer tiles.
+    /// Returns the tiles that are wholly visible.
     pub fn visible(&self) -> Range<usize> {
         let last = self.top + usize::from(self.rows).saturating_sub(1);
         self.tiles.tiles_of_row(self.top).start..self.tiles.tiles_of_row(last).end
@@ -129,11 +105,11 @@ impl TileGrid {
             return -past_end;
         };
         let next = self.tiles.tiles_of_row(next);
-        let target = match &self.tiles {
-            TileRows::Equal(_) => {
+        let target = match self.layout {
+            TileLayout::Grid => {
                 (next.start + index - current.start).min(next.end.saturating_sub(1))
             }
-            TileRows::Mosaic(mosaic) => mosaic.nearest_tile(next, index).unwrap_or(index),
+            TileLayout::Mosaic => self.tiles.nearest_tile(next, index).unwrap_or(index),
         };
         if down && target <= index {
             return past_end;
@@ -146,37 +122,22 @@ impl TileGrid {
         let row = self.tiles.row_of(index);
         let place = u16::try_from(row.checked_sub(self.top)?).ok();
         let place = place.filter(|place| *place < self.rows)?;
-        let Rect { x, y, width, height } = self.area;
-        let rows = Rect {
-            y: y + tile_start(height, self.rows, place),
-            height: tile_length(height, self.rows),
-            ..self.area
+        let (start, width) = self.tiles.span(index)?;
+        let Rect { x, y, height, .. } = self.area;
+        let (top, height) = if self.is_list {
+            let lines = (height / self.rows).max(1);
+            (place * lines, lines)
+        } else {
+            (tile_start(height, self.rows, place), tile_length(height, self.rows))
         };
-        let tile = match &self.tiles {
-            TileRows::Equal(_) if self.is_list => {
-                let lines = (height / self.rows).max(1);
-                Rect { y: y + place * lines, height: lines, ..self.area }
-            }
-            TileRows::Equal(tiles) => {
-                let (start, width) = tiles.span(index, width)?;
-                Rect { x: x + start, width, ..rows }
-            }
-            TileRows::Mosaic(mosaic) => {
-                let (start, width) = mosaic.span(index)?;
-                Rect { x: x + start, width, ..rows }
-            }
-        };
+        let tile = Rect { x: x + start, y: y + top, width, height };
         (tile.bottom() <= self.area.bottom()).then_some(tile)
     }
 
     /// Returns the area of the picture in the area of a tile. In a grid, the picture is at most as high as a square, so
     /// that a high tile has more lines of text.
     pub fn picture_area(&self, index: usize, tile: Rect) -> Rect {
-        let highest = match &self.tiles {
-            TileRows::Equal(_) if self.is_list => 0,
-            TileRows::Equal(_) => rows_of_picture(tile.width, self.cell, (1, 1)),
-            TileRows::Mosaic(mosaic) => mosaic.picture_lines(mosaic.row_of(index)),
-        };
+        let highest = self.tiles.picture_lines(self.tiles.row_of(index));
         Rect { height: tile.height.saturating_sub(CAPTION_LINES).min(highest), ..tile }
     }
 
@@ -190,7 +151,7 @@ impl TileGrid {
         shown: &Tile<'a>,
     ) -> Vec<(&'a Preview, Rect)> {
         let picture = self.picture_area(index, tile);
-        if app.results.shows_members() || matches!(self.tiles, TileRows::Mosaic(_)) {
+        if app.results.shows_members() || self.layout == TileLayout::Mosaic {
             return shown.preview.map(|preview| (preview, picture)).into_iter().collect();
         }
         let previews = &shown.cluster.previews;
@@ -229,19 +190,19 @@ fn choose_mosaic(
     space: TileSpace,
     sizes: &[Option<(u32, u32)>],
     picture_width: u16,
-) -> Option<(Mosaic, u16)> {
+) -> Option<(TileRows, u16)> {
     let usual = TileArrangement::of_long_result(space, picture_width)?.rows;
     let mosaic_space = |rows| {
         let picture_lines = tile_length(space.height, rows).saturating_sub(CAPTION_LINES);
         MosaicSpace { width: space.width, rows, picture_lines, cell: space.cell }
     };
-    let long = Mosaic::of_long_result(sizes, mosaic_space(usual));
+    let long = mosaic_of_long_result(sizes, mosaic_space(usual));
     if long.row_count() > usize::from(usual) {
         return Some((long, usual));
     }
     let max_rows = space.height.saturating_sub(1) / (MIN_TILE_HEIGHT + 1);
     let rows = 1..=u16::try_from(sizes.len()).unwrap_or(max_rows).min(max_rows);
-    let short = rows.map(|rows| (Mosaic::of_short_result(sizes, mosaic_space(rows)), rows));
+    let short = rows.map(|rows| (mosaic_of_short_result(sizes, mosaic_space(rows)), rows));
     short.max_by_key(|(mosaic, _)| mosaic.min_picture_lines())
 }
 
@@ -263,7 +224,7 @@ const SINGLE_ROW_COST: f64 = 0.8;
 /// The rows of tiles on screen. The first `longer_rows` rows have `columns` tiles, and the other
 /// rows have one tile less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::app) struct TileArrangement {
+struct TileArrangement {
     pub columns: u16,
     pub rows: u16,
     longer_rows: u16,
@@ -271,7 +232,7 @@ pub(in crate::app) struct TileArrangement {
 
 /// The cells that the tiles share, and the size of a cell in pixels.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::app) struct TileSpace {
+struct TileSpace {
     pub width: u16,
     pub height: u16,
     pub cell: (u16, u16),
@@ -286,10 +247,6 @@ impl TileArrangement {
             return Some(usual);
         }
         Self::of_short_result(space, u16::try_from(count).ok()?).or(Some(usual))
-    }
-
-    pub fn list(rows: u16) -> Self {
-        Self { columns: 1, rows, longer_rows: rows }
     }
 
     fn of_long_result(space: TileSpace, picture_width: u16) -> Option<Self> {
@@ -322,41 +279,26 @@ impl TileArrangement {
         fitting.max_by(|a, b| space.picture_width(*a).total_cmp(&space.picture_width(*b)))
     }
 
-    /// Returns the first column and the columns of a tile, without its margin.
-    fn span(self, index: usize, width: u16) -> Option<(u16, u16)> {
-        let row = self.tiles_of_row(self.row_of(index));
-        let column = u16::try_from(index.checked_sub(row.start)?).ok()?;
-        let columns = u16::try_from(row.len()).ok()?;
-        Some((tile_start(width, columns, column), tile_length(width, columns)))
-    }
-
     /// Returns how many tiles are on screen at once.
     pub fn capacity(self) -> usize {
         usize::from(self.columns - 1) * usize::from(self.rows) + usize::from(self.longer_rows)
     }
 
-    fn has_equal_rows(self) -> bool {
-        self.longer_rows == self.rows
-    }
-
-    /// Returns the row of a tile. If all rows have the same length, rows continue below the screen.
-    pub fn row_of(self, index: usize) -> usize {
-        let (columns, longer) = (usize::from(self.columns), usize::from(self.longer_rows));
-        if self.has_equal_rows() || index < columns * longer {
-            index / columns
-        } else {
-            longer + (index - columns * longer) / (columns - 1).max(1)
+    /// Returns the tiles of a result in rows. If all rows have the same length, rows continue below the screen.
+    fn rows_of(self, count: usize, space: TileSpace) -> TileRows {
+        let mut tiles = TileRows::default();
+        while tiles.tile_count() < count {
+            let is_shorter =
+                self.longer_rows < self.rows && tiles.row_count() >= usize::from(self.longer_rows);
+            let columns = (self.columns - u16::from(is_shorter)).max(1);
+            let width = tile_length(space.width, columns);
+            let start = |column| tile_start(space.width, columns, column);
+            let spans = (0..columns).map(|column| (start(column), width));
+            let left = count - tiles.tile_count();
+            // The picture is at most a square, so that a high tile has more lines of text.
+            tiles.add(spans.take(left), rows_of_picture(width, space.cell, (1, 1)));
         }
-    }
-
-    /// Returns the tiles of a row, even if the result has fewer tiles.
-    pub fn tiles_of_row(self, row: usize) -> Range<usize> {
-        let (columns, longer) = (usize::from(self.columns), usize::from(self.longer_rows));
-        if self.has_equal_rows() || row < longer {
-            return row * columns..(row + 1) * columns;
-        }
-        let first = longer * columns + (row - longer) * (columns - 1);
-        first..first + columns - 1
+        tiles
     }
 }
 

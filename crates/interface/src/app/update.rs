@@ -12,7 +12,7 @@ use crate::{
         jobs::responses::track_jobs,
         outage,
         overlay::{graphics_check::GraphicsCheck, sort_filter::FilterInput},
-        session::{current_session, picked_actions},
+        session::current_session,
         tagging::with_tag_name,
     },
     message::{Payload, Response, WorkerEvent},
@@ -20,6 +20,7 @@ use crate::{
 
 impl App {
     pub fn new(setup: Setup) -> Self {
+        let session = setup.session.clone().unwrap_or_default();
         Self {
             outbox: Outbox::new(&setup),
             screen: Screen::new(&setup),
@@ -34,7 +35,7 @@ impl App {
                 key: setup.login.as_ref().map(|login| login.key.clone()),
                 ..LoginState::default()
             },
-            overlays: Overlays::new(picked_actions(setup.session.as_ref())),
+            overlays: Overlays::new(session.picked_actions.clone()),
             viewer: None,
             datasets: Datasets::default(),
             results: Results::default(),
@@ -44,7 +45,7 @@ impl App {
             model_offer: ModelOffer::default(),
             baskets: Baskets::default(),
             tagging: Tagging::default(),
-            session: SessionState::new(setup.session.clone().unwrap_or_default()),
+            session: SessionState::new(session),
             setup,
         }
     }

@@ -27,7 +27,7 @@ pub(in crate::app) fn visible_pictures(app: &App) -> Vec<VisiblePicture> {
         return pictures;
     }
     let areas = app.areas();
-    if let (Some(area), Some(preview)) = (areas.detail, app.results.preview()) {
+    if let (Some(area), Some(preview)) = (areas.pane(Pane::Detail), app.results.preview()) {
         let layout = DetailLayout::new(app, area);
         let canvas = app.screen.canvas(layout.picture.width, layout.picture.height);
         pictures
@@ -37,7 +37,7 @@ pub(in crate::app) fn visible_pictures(app: &App) -> Vec<VisiblePicture> {
             preview_picture(previews.get(*index)?, app.screen.canvas(area.width, area.height))
         }));
     }
-    if let Some(area) = areas.basket {
+    if let Some(area) = areas.pane(Pane::Basket) {
         pictures.extend(BasketRows::new(app, area).pictures(app).into_iter().map(|(_, it)| it));
     }
     let Some(grid) = app.grid().filter(|grid| !grid.is_list()) else {

@@ -117,13 +117,13 @@ fn draw_panes(ctx: &mut DrawContext) {
     for (area, draw) in [
         (Some(areas.chips), chips as fn(&mut DrawContext, Rect)),
         (areas.tabs, pane_tabs),
-        (areas.datasets, pane::datasets),
+        (areas.pane(Pane::Datasets), pane::datasets),
         (areas.status, pane::status),
-        (areas.results, pane::results),
-        (areas.detail, pane::detail),
-        (areas.query, pane::query),
-        (areas.jobs, pane::jobs),
-        (areas.basket, pane::basket::basket),
+        (areas.pane(Pane::Results), pane::results),
+        (areas.pane(Pane::Detail), pane::detail),
+        (areas.pane(Pane::Query), pane::query),
+        (areas.pane(Pane::Jobs), pane::jobs),
+        (areas.pane(Pane::Basket), pane::basket::basket),
         (areas.connection, pane::connection),
     ] {
         if let Some(area) = area {

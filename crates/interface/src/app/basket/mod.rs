@@ -51,10 +51,6 @@ impl Baskets {
         }
     }
 
-    fn needs_load(&self, dataset: DatasetId) -> bool {
-        self.remote(dataset).is_none_or(|basket| basket.due(None).is_some())
-    }
-
     pub fn current(&self, results: &Results) -> Option<&Basket> {
         self.get(results.view()?.search.dataset)
     }
@@ -110,8 +106,7 @@ impl Baskets {
 
     fn save(&mut self, dataset: DatasetId, outbox: &mut Outbox) {
         let Some(basket) = self.get(dataset) else { return };
-        let entry = StateValue::Basket(dataset, basket.selection().clone());
-        outbox.send(Lane::SaveState(entry.key()), Request::SaveState(entry));
+        outbox.save(StateValue::Basket(dataset, basket.selection().clone()));
     }
 
     pub(in crate::app) fn loaded(&mut self, dataset: DatasetId, result: LoadedState, now: Uptime) {
@@ -125,7 +120,8 @@ impl Baskets {
 
     pub(in crate::app) fn to_load(&self, results: &Results) -> Option<StateKey> {
         let dataset = results.view()?.search.dataset;
-        self.needs_load(dataset).then_some(StateKey::Basket(dataset))
+        let is_due = self.remote(dataset).is_none_or(|basket| basket.due(None).is_some());
+        is_due.then_some(StateKey::Basket(dataset))
     }
 
     /// Marks the selected clusters as stale after the dataset was reindexed, or after the service

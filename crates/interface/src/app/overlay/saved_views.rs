@@ -169,7 +169,7 @@ impl ServiceData {
 
     fn store_views(&mut self, views: Vec<SavedView>, outbox: &mut Outbox) {
         self.views.finish(outbox.now, Ok(views.clone()));
-        outbox.send(Lane::SaveState(StateKey::Views), Request::SaveState(StateValue::Views(views)));
+        outbox.save(StateValue::Views(views));
     }
 }
 

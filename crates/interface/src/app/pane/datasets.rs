@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use tessera_model::{Dataset, Status};
 
 use crate::app::prelude::*;
-use crate::app::view::sort_filter::ListOptions;
+use crate::app::{bounded_list::push_bounded, view::sort_filter::ListOptions};
 
 #[derive(Debug)]
 pub struct Datasets {
@@ -24,13 +24,8 @@ impl Default for Datasets {
 
 impl Datasets {
     pub(in crate::app) fn toggle_auto_refresh(&mut self, outbox: &mut Outbox) {
-        self.auto_refresh = !self.auto_refresh;
-        let text = if self.auto_refresh {
-            "automatic refresh is on"
-        } else {
-            "automatic refresh is paused; r refreshes"
-        };
-        outbox.notify(Level::Success, text);
+        let paused = "automatic refresh is paused; r refreshes";
+        outbox.toggle(&mut self.auto_refresh, "automatic refresh is on", paused);
     }
 }
 
@@ -69,10 +64,8 @@ impl ObservedDatasets {
         let before = history.status.replace(dataset.status.clone());
         if let Some(from) = before.filter(|from| *from != dataset.status) {
             let to = dataset.status.clone();
-            history.changes.push(StatusTransition { seen_at: now, from, to });
-            if history.changes.len() > Self::MAX_CHANGES {
-                history.changes.remove(0);
-            }
+            let change = StatusTransition { seen_at: now, from, to };
+            push_bounded(&mut history.changes, change, Self::MAX_CHANGES);
         }
     }
 

@@ -5,6 +5,7 @@ use tessera_model::{Filter, vql::MAX_FILTERS};
 use tessera_wire::vql::{self, VqlError};
 
 use crate::app::{
+    bounded_list::push_bounded,
     overlay::fields,
     pane::moved_cursor,
     query::{FilterKind, FilterRow, KnownValues, row::object_text},
@@ -65,10 +66,7 @@ impl QueryDraft {
     }
 
     fn push_undo(&mut self) {
-        if self.undo_stack.len() == Self::MAX_UNDO {
-            self.undo_stack.remove(0);
-        }
-        self.undo_stack.push(self.rows.clone());
+        push_bounded(&mut self.undo_stack, self.rows.clone(), Self::MAX_UNDO);
     }
 
     /// Undoes the last change. Returns `false` when there is none.

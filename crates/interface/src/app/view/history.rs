@@ -1,6 +1,6 @@
 //! Keeps the search history of a deployment, which is saved between runs.
 
-use tessera_model::{HistoryEntry, PictureSource, ResultCount, StateKey, StateValue};
+use tessera_model::{HistoryEntry, PictureSource, ResultCount, StateValue};
 use tessera_picture::{Canvas, Crop, PictureSubject, PictureView};
 
 use crate::app::prelude::*;
@@ -61,8 +61,7 @@ impl SearchHistory {
     /// Saves new searches once the earlier ones were loaded.
     pub(in crate::app) fn save(&mut self, outbox: &mut Outbox) {
         if self.loaded.value().is_some() && std::mem::take(&mut self.unsaved) {
-            let entry = StateValue::History(self.past_searches.clone());
-            outbox.send(Lane::SaveState(StateKey::History), Request::SaveState(entry));
+            outbox.save(StateValue::History(self.past_searches.clone()));
         }
     }
 }
