@@ -46,7 +46,7 @@ pub async fn run(context: &Context, command: AuthCommand) -> CliResult {
     match command {
         AuthCommand::Import(import) => import::run(context, import).await,
         AuthCommand::Status => show_status(context).await,
-        AuthCommand::Token { ttl, as_header } => print(context, ttl, as_header),
+        AuthCommand::Token { ttl, as_header } => print_token(context, ttl, as_header),
         AuthCommand::Logout => logout(context),
     }
 }
@@ -139,7 +139,7 @@ fn parse_ttl(raw: &str) -> Result<Duration, String> {
     Ok(life)
 }
 
-fn print(context: &Context, ttl: Option<Duration>, as_header: bool) -> CliResult {
+fn print_token(context: &Context, ttl: Option<Duration>, as_header: bool) -> CliResult {
     context.out.require_text("this command prints a token")?;
     let (login, life) = command_login(context)?;
     let life = ttl.unwrap_or(life);
