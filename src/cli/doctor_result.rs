@@ -9,23 +9,41 @@ use crate::cli::prelude::*;
 pub struct DoctorResult {
     subject: String,
     message: String,
-    /// The printed name of the result: ok, warning or error.
-    state: &'static str,
+    state: CheckState,
     /// The exit code of a failed check.
     pub exit: Option<Exit>,
 }
 
+/// How a check of `tessera doctor` ended.
+#[derive(Clone, Copy, Debug)]
+enum CheckState {
+    Ok,
+    Warning,
+    Error,
+}
+
+impl CheckState {
+    /// Returns the name as it is printed and as it is in the document.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
 impl DoctorResult {
     pub fn passed(subject: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { subject: subject.into(), message: message.into(), state: "ok", exit: None }
+        Self { subject: subject.into(), message: message.into(), state: CheckState::Ok, exit: None }
     }
 
     pub fn warning(subject: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { state: "warning", ..Self::passed(subject, message) }
+        Self { state: CheckState::Warning, ..Self::passed(subject, message) }
     }
 
     pub fn failed(subject: impl Into<String>, message: impl Into<String>, exit: Exit) -> Self {
-        Self { state: "error", exit: Some(exit), ..Self::passed(subject, message) }
+        Self { state: CheckState::Error, exit: Some(exit), ..Self::passed(subject, message) }
     }
 
     /// Returns the result of a check that an error has ended.
@@ -36,12 +54,12 @@ impl DoctorResult {
     pub fn line(&self) -> String {
         let subject = SafeText::name(&self.subject);
         let message = SafeText::detail(&redact_home(&self.message));
-        format!("{:<9}{subject}: {message}\n", self.state)
+        format!("{:<9}{subject}: {message}\n", self.state.name())
     }
 
     pub fn row(&self) -> Value {
         json!({
-            "state": self.state,
+            "state": self.state.name(),
             "subject": redact_home(&self.subject),
             "message": redact_home(&self.message),
             "exit_code": self.exit.map(|exit| exit as i32),

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::{
     auth::{AuthHeader, TokenSource},
-    curl::DryRun,
+    dry_run::DryRun,
     errors::AttemptError,
     manage_dataset::{LocalAddition, selection_parameters},
     multipart::{Form, FormPart},

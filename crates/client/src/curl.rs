@@ -1,17 +1,15 @@
-//! Writes requests as `curl` commands, for copying and for dry runs. A dry run records the request of a command without
-//! sending it. No command contains the token, because the shell inserts it.
+//! Writes requests as `curl` commands, for copying and for dry runs. No command contains the token, because the shell
+//! inserts it.
 
-use std::{ffi::OsStr, os::unix::ffi::OsStrExt as _, sync::Arc};
+use std::{ffi::OsStr, os::unix::ffi::OsStrExt as _};
 
-use parking_lot::Mutex;
 use reqwest::header::{COOKIE, HeaderName};
 
 use crate::{
     multipart::{FormContent, FormPart},
     request::{ApiRequest, RequestBody},
 };
-use tessera_model::{Failure, ShellCommand};
-use tessera_wire::endpoints::Endpoint;
+use tessera_model::ShellCommand;
 
 impl ApiRequest {
     /// Writes the request as a command. `login` is the header that carries the login, if the request has one.
@@ -74,52 +72,4 @@ fn push_curl_word(option: &mut Vec<u8>, word: &[u8]) {
         option.push(*byte);
     }
     option.push(b'"');
-}
-
-/// The endpoints whose requests are not sent, and the first such request.
-#[derive(Clone, Debug)]
-pub struct DryRun {
-    endpoints: &'static [Endpoint],
-    request: Arc<Mutex<Option<DryRunRequest>>>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DryRunRequest {
-    pub method: &'static str,
-    /// The full URL. It contains no login.
-    pub url: String,
-    /// The `curl` command. The shell inserts the token, so the command does not contain it.
-    pub curl: ShellCommand,
-}
-
-impl DryRun {
-    pub fn new(endpoints: &'static [Endpoint]) -> Self {
-        Self { endpoints, request: Arc::default() }
-    }
-
-    pub fn request(&self) -> Option<DryRunRequest> {
-        self.request.lock().clone()
-    }
-
-    pub fn take_request(&self) -> Option<DryRunRequest> {
-        self.request.lock().take()
-    }
-
-    /// Returns the failure that ends the command if the request belongs to the dry run.
-    pub(super) fn intercept(
-        &self,
-        login: Option<&HeaderName>,
-        request: &ApiRequest,
-    ) -> Option<Failure> {
-        if !self.endpoints.contains(&request.endpoint) {
-            return None;
-        }
-        let request = DryRunRequest {
-            method: request.method(),
-            url: request.url.to_string(),
-            curl: request.curl(login),
-        };
-        self.request.lock().get_or_insert(request);
-        Some(Failure::local("dry run: nothing was sent"))
-    }
 }

@@ -10,6 +10,7 @@ mod bounded_unpack;
 mod client;
 mod curl;
 mod download;
+mod dry_run;
 mod errors;
 mod extract;
 mod image_folder_row;
@@ -33,8 +34,8 @@ mod transport;
 
 pub use add_media::AddedMedia;
 pub use client::{Client, RawPage};
-pub use curl::{DryRun, DryRunRequest};
 pub use download::ProgressCallback;
+pub use dry_run::{DryRun, DryRunRequest};
 pub use extract::{ExtractOptions, extract};
 pub use inspect::{inspect_archive, read_entry, read_metadata};
 pub use local_files::{OriginalLookup, Originals, list_originals, share_archive};

@@ -15,7 +15,7 @@ use std::{
 use crate::{
     auth::{AuthHeader, AuthProvider, LoginMask},
     bounded_unpack::decode_body,
-    curl::DryRun,
+    dry_run::DryRun,
     errors::{AttemptError, Cause, ErrorResponse, FailureContext, SentLogin},
     multipart::MultipartBody,
     reach::{LinkResolver, target_error},

@@ -259,31 +259,39 @@ impl<'a> SavedSelection<'a> {
         Ok(self.name.as_ref().map(lock).transpose()?)
     }
 
-    /// Saves the selection, which was loaded under the lock, or deletes a named one in its place if it is `None`, and
-    /// reports the change.
-    fn replace(&self, selection: Option<&Selection>, change: &str) -> CliResult {
+    /// Saves the selection, which was loaded under the lock, and reports the change.
+    pub(super) fn save(&self, selection: &Selection, change: &str) -> CliResult {
         if self.context.is_dry_run() {
-            let change = format!("change the selection: {change}");
-            return self.context.print_planned_change(&change, None);
+            return self.print_plan(change);
         }
-        let empty = Selection::default();
-        let now = selection.unwrap_or(&empty);
-        match (&self.name, selection) {
-            (Some(name), None) => drop(self.state.delete_named_selection(name, self.dataset)?),
-            (Some(name), Some(_)) => {
-                drop(self.state.replace_named_selection(name, self.dataset, now)?);
+        match &self.name {
+            Some(name) => {
+                drop(self.state.replace_named_selection(name, self.dataset, selection)?);
             }
-            (None, None) => self.state.clear_basket(self.dataset)?,
-            (None, Some(_)) => {
-                self.state.replace(&StateValue::Basket(self.dataset, now.clone()))?;
-            }
+            None => self.state.replace(&StateValue::Basket(self.dataset, selection.clone()))?,
         }
-        self.context.messages.info(change);
-        self.context.print_for_programs(&self.document(now))
+        self.report(selection, change)
     }
 
-    pub(super) fn save(&self, selection: &Selection, change: &str) -> CliResult {
-        self.replace(Some(selection), change)
+    /// Empties the basket or deletes the named selection, and reports the change.
+    fn delete(&self, change: &str) -> CliResult {
+        if self.context.is_dry_run() {
+            return self.print_plan(change);
+        }
+        match &self.name {
+            Some(name) => drop(self.state.delete_named_selection(name, self.dataset)?),
+            None => self.state.clear_basket(self.dataset)?,
+        }
+        self.report(&Selection::default(), change)
+    }
+
+    fn print_plan(&self, change: &str) -> CliResult {
+        self.context.print_planned_change(&format!("change the selection: {change}"), None)
+    }
+
+    fn report(&self, selection: &Selection, change: &str) -> CliResult {
+        self.context.messages.info(change);
+        self.context.print_for_programs(&self.document(selection))
     }
 
     /// Empties the basket, or deletes the named selection.
@@ -298,7 +306,7 @@ impl<'a> SavedSelection<'a> {
             }
             Err(error) => return Err(error),
         };
-        self.replace(None, &format!("removed {removed}"))
+        self.delete(&format!("removed {removed}"))
     }
 
     /// Whether there is a selection of this name. The basket always exists.
