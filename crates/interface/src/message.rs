@@ -141,27 +141,59 @@ impl Lane {
         self.is_cancellable() || matches!(self, Self::SaveState(_))
     }
 
-    /// Returns whether the lane's request carries the login and names a path of the API document, so that the response
-    /// shows whether the service accepts the login.
-    ///
-    /// All other requests count as sent without a login: an import sends another login, links are followed without a
-    /// login, and another service may answer with 401 to a path that it does not have, which is each path that the API
-    /// document does not name.
+    /// Returns whether the lane's request carries the login, so that the response shows whether the
+    /// service accepts the login.
     pub fn carries_login(&self) -> bool {
-        matches!(
-            self,
+        // Every lane is named, so that the compiler asks about a new one.
+        match self {
             Self::Datasets
-                | Self::Page(_)
-                | Self::Anchor
-                | Self::Dataset(_)
-                | Self::Enrichment(_)
-                | Self::Record(_)
-                | Self::StartJob(_)
-                | Self::Upload(_)
-                | Self::Export(_)
-                | Self::Download(_)
-                | Self::LoginCheck
-        )
+            | Self::Page(_)
+            | Self::Anchor
+            | Self::Dataset(_)
+            | Self::Enrichment(_)
+            | Self::Record(_)
+            | Self::StartJob(_)
+            | Self::Upload(_)
+            | Self::Export(_)
+            | Self::Download(_)
+            | Self::LoginCheck => true,
+            // An import sends another login, and links are followed without a login. Another service may answer with
+            // 401 to a path that it does not have, which is each path that the API document does not name.
+            Self::LoginImport
+            | Self::LocalFacts(_)
+            | Self::Members(..)
+            | Self::Map(_)
+            | Self::Overview(..)
+            | Self::ConfirmRemoval(_)
+            | Self::FilePatterns(_)
+            | Self::Manage(_)
+            | Self::Split(_)
+            | Self::Check(_)
+            | Self::Tags(_)
+            | Self::ChangeTags(_)
+            | Self::CancelExport(_)
+            | Self::ApplyModel(_)
+            | Self::ExportPreview(..)
+            | Self::FileAction(_)
+            | Self::SelectDiverse(_)
+            | Self::Rest(_)
+            | Self::LoginPlaces
+            | Self::Picture(..)
+            | Self::OpenExternally
+            | Self::CustomCommand
+            | Self::PlanModel
+            | Self::GetModel(_)
+            | Self::Preflight
+            | Self::CheckTarget
+            | Self::Folder(_)
+            | Self::Inspect
+            | Self::Curl
+            | Self::SaveSelection
+            | Self::LoadSelection
+            | Self::SelectionNames
+            | Self::SaveState(_)
+            | Self::LoadState(_) => false,
+        }
     }
 }
 
