@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 use super::TextSession;
 use crate::support::{
-    desk::{Desk, dataset, page, task},
+    app_harness::{AppHarness, dataset, page, task},
     frames::frames,
     scene,
 };
@@ -52,7 +52,7 @@ const WITHOUT_TEXT_OF_THEIR_OWN: [Action; 20] = [
 const SIZE: (u16, u16) = (120, 40);
 
 /// States of the interface. Each of them makes other actions available.
-const STATES: [fn() -> Desk; 34] = [
+const STATES: [fn() -> AppHarness; 34] = [
     || scene::browsing(SIZE.0, SIZE.1),
     || browsing_and("ctrl-t"),
     || scene::datasets(SIZE.0, SIZE.1),
@@ -90,95 +90,95 @@ const STATES: [fn() -> Desk; 34] = [
 ];
 
 /// Selects a cluster of a local folder.
-fn local_selection() -> Desk {
-    let mut desk = scene::browsing(SIZE.0, SIZE.1);
-    desk.app.setup_mut().deployment = DeploymentKind::Local;
-    desk.press("space");
-    desk
+fn local_selection() -> AppHarness {
+    let mut harness = scene::browsing(SIZE.0, SIZE.1);
+    harness.app.setup_mut().deployment = DeploymentKind::Local;
+    harness.press("space");
+    harness
 }
 
-fn pressed(mut desk: Desk, keys: &str) -> Desk {
-    desk.press(keys);
-    desk
+fn pressed(mut harness: AppHarness, keys: &str) -> AppHarness {
+    harness.press(keys);
+    harness
 }
 
-fn browsing_and(keys: &str) -> Desk {
+fn browsing_and(keys: &str) -> AppHarness {
     scene::browsing_and(SIZE.0, SIZE.1, keys)
 }
 
 /// Opens the second of several pages.
-fn paged() -> Desk {
-    let mut desk = Desk::with_clusters(100);
-    desk.press("n");
-    desk.answer_page(page(100, 100));
-    desk.app.setup_mut().deployment = DeploymentKind::Onprem;
-    desk
+fn paged() -> AppHarness {
+    let mut harness = AppHarness::with_clusters(100);
+    harness.press("n");
+    harness.answer_page(page(100, 100));
+    harness.app.setup_mut().deployment = DeploymentKind::Onprem;
+    harness
 }
 
 /// Opens nine tabs and goes to the first one.
-fn tabs() -> Desk {
-    let mut desk = scene::browsing(SIZE.0, SIZE.1);
+fn tabs() -> AppHarness {
+    let mut harness = scene::browsing(SIZE.0, SIZE.1);
     for _ in 0..8 {
-        desk.press("ctrl-t");
+        harness.press("ctrl-t");
     }
-    desk.press("alt-1");
-    desk
+    harness.press("alt-1");
+    harness
 }
 
-fn jobs(columns: u16, rows: u16, keys: &str) -> Desk {
+fn jobs(columns: u16, rows: u16, keys: &str) -> AppHarness {
     scene::with_jobs(columns, rows).pressing(&format!("esc 4 {keys}"))
 }
 
 /// Prepares an export that is ready, but not downloaded.
-fn ready_export() -> Desk {
-    let mut desk = Desk::with_clusters(3);
-    desk.app.setup_mut().settings.export.auto_download = false;
-    desk.press("e enter");
-    desk.answer(Lane::StartJob(JobId(0)), Payload::Export(task("COMPLETED")));
-    desk.press("4");
-    desk
+fn ready_export() -> AppHarness {
+    let mut harness = AppHarness::with_clusters(3);
+    harness.app.setup_mut().settings.export.auto_download = false;
+    harness.press("e enter");
+    harness.answer(Lane::StartJob(JobId(0)), Payload::Export(task("COMPLETED")));
+    harness.press("4");
+    harness
 }
 
 /// Shows a picture with an object in it at full size.
-fn boxes(columns: u16, rows: u16) -> Desk {
+fn boxes(columns: u16, rows: u16) -> AppHarness {
     scene::framed_detail(columns, rows).pressing("s")
 }
 
-fn query(columns: u16, rows: u16) -> Desk {
+fn query(columns: u16, rows: u16) -> AppHarness {
     scene::query(columns, rows).pressing("esc")
 }
 
-fn hosted() -> Desk {
-    Desk::hosted(Protocol::None, "ak_1").opening_clusters(3)
+fn hosted() -> AppHarness {
+    AppHarness::hosted(Protocol::None, "ak_1").opening_clusters(3)
 }
 
 /// Shows the results of a search by an uploaded picture.
-fn uploaded() -> Desk {
-    let mut desk = Desk::with_clusters(1);
-    desk.press("b 3 enter");
+fn uploaded() -> AppHarness {
+    let mut harness = AppHarness::with_clusters(1);
+    harness.press("b 3 enter");
     let anchor = Anchor { media: MediaId(Uuid::from_u128(5)), kind: AnchorKind::Upload };
-    desk.answer(Lane::Anchor, Payload::Anchor(anchor));
-    desk.answer_page(page(0, 2));
-    desk
+    harness.answer(Lane::Anchor, Payload::Anchor(anchor));
+    harness.answer_page(page(0, 2));
+    harness
 }
 
 /// Opens a dataset that can be reindexed.
-fn partial() -> Desk {
-    let mut desk = Desk::new();
+fn partial() -> AppHarness {
+    let mut harness = AppHarness::new();
     let datasets = vec![dataset(1, Status::PartialIndex)];
-    desk.answer(Lane::Datasets, Payload::Datasets(datasets, 0));
-    desk.answer_page(page(0, 3));
-    desk
+    harness.answer(Lane::Datasets, Payload::Datasets(datasets, 0));
+    harness.answer_page(page(0, 3));
+    harness
 }
 
 /// A local folder in which a tag was added.
-fn tagged() -> Desk {
-    let mut desk = pressed(scene::local(SIZE.0, SIZE.1), "2 ; p");
-    let (ticket, _) = desk.take(|lane| matches!(lane, Lane::ChangeTags(_)));
+fn tagged() -> AppHarness {
+    let mut harness = pressed(scene::local(SIZE.0, SIZE.1), "2 ; p");
+    let (ticket, _) = harness.take(|lane| matches!(lane, Lane::ChangeTags(_)));
     let id = Some(TagChangeId(Uuid::nil()));
     let change = TagChange { id, changed: 1, ..TagChange::default() };
-    desk.respond(ticket, Ok(Payload::TagsChanged(change)));
-    desk
+    harness.respond(ticket, Ok(Payload::TagsChanged(change)));
+    harness
 }
 
 fn parsed(app: &App, line: &str) -> TypedLine {
@@ -194,7 +194,7 @@ fn every_action_is_reached_by_its_name_and_leads_to_text_or_to_a_reason() {
         }
         let leads_to_text = STATES.iter().any(|state| {
             let mut session = TextSession::start(state());
-            let app = &session.desk.app;
+            let app = &session.harness.app;
             if app.overlay().is_some()
                 || app.query().is_editing_query(app.panes().focus, app.results())
             {
@@ -210,8 +210,8 @@ fn every_action_is_reached_by_its_name_and_leads_to_text_or_to_a_reason() {
                 return false;
             }
             let lines = session.type_line(action.name());
-            if session.desk.open.iter().any(|(ticket, _)| matches!(ticket.lane, Lane::Page(_))) {
-                session.desk.answer_page(page(500, 100));
+            if session.harness.open.iter().any(|(ticket, _)| matches!(ticket.lane, Lane::Page(_))) {
+                session.harness.answer_page(page(500, 100));
             }
             !lines.is_empty() || !session.announce().is_empty()
         });
@@ -242,15 +242,15 @@ fn actions_on_a_drawing_say_why_they_do_nothing() {
 fn no_form_for_a_secret_opens() {
     let mut session = TextSession::start(hosted());
     let lines = session.type_line("login");
-    assert!(session.desk.app.overlay().is_none());
+    assert!(session.harness.app.overlay().is_none());
     assert!(lines.concat().contains("tessera auth import"), "{lines:?}");
 }
 
 #[test]
 fn every_key_that_is_not_a_digit_is_its_action() {
     for state in STATES {
-        let desk = state();
-        let app = &desk.app;
+        let harness = state();
+        let app = &harness.app;
         if app.overlay().is_some() || app.query().is_editing_query(app.panes().focus, app.results())
         {
             continue;

@@ -11,25 +11,25 @@ use tessera::accessible::{Announcement, Announcements, TypedLine};
 use tessera_interface::app::{Effect, Event};
 use tessera_picture::Protocol;
 
-use crate::support::desk::Desk;
+use crate::support::app_harness::AppHarness;
 
 /// A user who types lines, and the lines that were announced.
 struct TextSession {
-    desk: Desk,
+    harness: AppHarness,
     announcements: Announcements,
     log: String,
 }
 
 impl TextSession {
     /// Starts in a state of the drawn interface, and reads it once.
-    fn start(mut desk: Desk) -> Self {
-        desk.app.setup_mut().is_text = true;
-        desk.happen(Event::Terminal(Protocol::None, desk.app.screen().cell_size));
-        desk.happen(Event::Resize(200, 250));
-        desk.other.clear();
+    fn start(mut harness: AppHarness) -> Self {
+        harness.app.setup_mut().is_text = true;
+        harness.happen(Event::Terminal(Protocol::None, harness.app.screen().cell_size));
+        harness.happen(Event::Resize(200, 250));
+        harness.other.clear();
         let mut session =
-            Self { desk, announcements: Announcements::default(), log: String::new() };
-        session.announcements.notifications(&session.desk.app);
+            Self { harness, announcements: Announcements::default(), log: String::new() };
+        session.announcements.notifications(&session.harness.app);
         session.announce();
         session
     }
@@ -37,10 +37,10 @@ impl TextSession {
     /// Types a line. Returns what was announced, and texts that leave the program.
     fn type_line(&mut self, line: &str) -> Vec<String> {
         writeln!(self.log, "> {line}").unwrap();
-        match TypedLine::parse(&self.desk.app, line) {
-            TypedLine::Events(events) => events.into_iter().for_each(|it| self.desk.happen(it)),
+        match TypedLine::parse(&self.harness.app, line) {
+            TypedLine::Events(events) => events.into_iter().for_each(|it| self.harness.happen(it)),
             TypedLine::Read => {
-                let lines = self.announcements.everything(&self.desk.app);
+                let lines = self.announcements.everything(&self.harness.app);
                 return self.write(lines);
             }
             TypedLine::More => {
@@ -64,7 +64,7 @@ impl TextSession {
     }
 
     fn announce(&mut self) -> Vec<String> {
-        let effects = std::mem::take(&mut self.desk.other).into_iter().filter_map(|effect| {
+        let effects = std::mem::take(&mut self.harness.other).into_iter().filter_map(|effect| {
             Some(Announcement::Item(match effect {
                 Effect::Copy(text) => format!("printed: {}", text.as_str()),
                 Effect::Quit => "left".to_owned(),
@@ -73,8 +73,8 @@ impl TextSession {
             }))
         });
         let mut lines: Vec<Announcement> = effects.collect();
-        lines.extend(self.announcements.notifications(&self.desk.app));
-        lines.extend(self.announcements.changes(&self.desk.app));
+        lines.extend(self.announcements.notifications(&self.harness.app));
+        lines.extend(self.announcements.changes(&self.harness.app));
         self.write(lines)
     }
 

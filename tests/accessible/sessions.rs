@@ -5,14 +5,14 @@ use tessera_model::{Relevance, SafeText, ScoreKind, Status};
 
 use super::TextSession;
 use crate::support::{
-    desk::{Desk, cluster, dataset, page, task},
+    app_harness::{AppHarness, cluster, dataset, page, task},
     duplicates::{group, local_desk, reviewing},
     map::{answer, map},
     scene,
 };
 
-fn start(desk: Desk) -> TextSession {
-    let mut session = TextSession::start(desk);
+fn start(harness: AppHarness) -> TextSession {
+    let mut session = TextSession::start(harness);
     session.log.clear();
     session
 }
@@ -28,19 +28,19 @@ fn results_members_and_pictures_are_read() {
 
 #[test]
 fn a_search_with_filters_is_not_read_as_the_whole_dataset() {
-    let mut desk = Desk::with_clusters(9);
-    desk.press("3 a 2");
-    desk.type_text("van");
-    desk.press("esc f5");
-    desk.answer_page(page(20, 3));
-    let mut session = start(desk);
+    let mut harness = AppHarness::with_clusters(9);
+    harness.press("3 a 2");
+    harness.type_text("van");
+    harness.press("esc f5");
+    harness.answer_page(page(20, 3));
+    let mut session = start(harness);
     session.type_line("read");
     assert!(session.log.contains("all that matches the filters: page 1"), "{}", session.log);
 }
 
 #[test]
 fn a_long_page_is_read_in_parts() {
-    let mut session = start(Desk::with_clusters(25));
+    let mut session = start(AppHarness::with_clusters(25));
     let count = |lines: &str| lines.lines().filter(|line| line.contains(" of 25")).count();
     let hint = "more; type more to read them";
     for (line, items, last) in [
@@ -64,7 +64,7 @@ const SIGNS: [char; 18] =
 
 #[test]
 fn every_sign_is_read_as_words() {
-    let states: [fn(u16, u16) -> Desk; 31] = [
+    let states: [fn(u16, u16) -> AppHarness; 31] = [
         scene::similar,
         scene::with_jobs,
         scene::datasets,
@@ -105,19 +105,19 @@ fn every_sign_is_read_as_words() {
 
 #[test]
 fn every_long_list_is_read_in_parts_and_a_change_alone() {
-    let mut desk = scene::browsing(120, 40);
-    (0..23).for_each(|_| desk.press("e enter"));
-    let mut session = start(desk);
+    let mut harness = scene::browsing(120, 40);
+    (0..23).for_each(|_| harness.press("e enter"));
+    let mut session = start(harness);
     assert_parts(&mut session, "jobs", 23, "export of set-1");
-    session.desk.answer(Lane::StartJob(JobId(3)), Payload::Export(task("IN_PROGRESS")));
+    session.harness.answer(Lane::StartJob(JobId(3)), Payload::Export(task("IN_PROGRESS")));
     let lines = session.announce();
     assert!(lines.len() == 1 && lines[0].contains("20 of 23. export of set-1 IN_PROGRESS"));
 
-    let mut desk = local_desk(120, 40).pressing("g d");
+    let mut harness = local_desk(120, 40).pressing("g d");
     let groups = (0..23).map(|number| group(2 * number + 1, &[50, 40])).collect();
     let lane = Lane::FileAction(dataset(1, Status::Ready).id);
-    desk.answer(lane, Payload::Duplicates(groups));
-    let mut session = start(desk);
+    harness.answer(lane, Payload::Duplicates(groups));
+    let mut session = start(harness);
     assert_parts(&mut session, "read", 23, "keeps 1");
     session.type_line("1");
     let lines = [session.type_line("enter"), session.type_line("a"), session.type_line("esc")];
@@ -156,15 +156,15 @@ fn assert_parts(session: &mut TextSession, line: &str, count: usize, item: &str)
 
 #[test]
 fn compared_pictures_differ_in_words_and_one_is_suggested() {
-    let mut desk = Desk::with_clusters(1);
+    let mut harness = AppHarness::with_clusters(1);
     let mut two = page(0, 1);
     two.clusters[0] = cluster(0);
     two.clusters[0].previews.truncate(2);
     two.clusters[0].previews[1].dimensions = Some((1_280, 960));
     two.clusters[0].previews[0].relevance = Some(Relevance::new(0.1, ScoreKind::CosineDistance));
-    desk.press("r");
-    desk.answer_page(two);
-    let mut session = start(desk);
+    harness.press("r");
+    harness.answer_page(two);
+    let mut session = start(harness);
     for line in ["compare", "next-pane", "keep"] {
         session.type_line(line);
     }
@@ -173,16 +173,16 @@ fn compared_pictures_differ_in_words_and_one_is_suggested() {
 
 #[test]
 fn picks_ratings_and_tags_are_read() {
-    let mut desk = local_desk(120, 40);
+    let mut harness = local_desk(120, 40);
     let mut tagged = page(0, 2);
     tagged.clusters[0].previews[0].tags = ["picked", "night"].map(SafeText::name).to_vec();
     tagged.clusters[0].previews[0].rating = 4;
     for preview in &mut tagged.clusters[1].previews {
         preview.tags = vec![SafeText::name("rejected")];
     }
-    desk.press("r");
-    desk.answer_page(tagged);
-    let mut session = start(desk);
+    harness.press("r");
+    harness.answer_page(tagged);
+    let mut session = start(harness);
     for (line, expected) in [
         ("read", "some picked, some rated 4, some tagged night, 3 members"),
         ("2", "Cluster c02, rejected, 3 members"),
@@ -208,7 +208,7 @@ fn scores_and_facets_are_counts() {
 fn a_map_is_read_as_groups_with_their_places() {
     let mut session = start(scene::local(120, 40));
     session.type_line("map");
-    answer(&mut session.desk, map(300));
+    answer(&mut session.harness, map(300));
     session.announce();
     for line in ["read", "2", "a", "c", "close", "close"] {
         session.type_line(line);
@@ -218,19 +218,19 @@ fn a_map_is_read_as_groups_with_their_places() {
 
 #[test]
 fn an_item_that_does_not_exist_is_refused_and_changes_nothing() {
-    let mut session = start(Desk::with_clusters(6));
+    let mut session = start(AppHarness::with_clusters(6));
     session.type_line("2");
     for line in ["99", "select 7", "similar 99", "deselect 9"] {
         let lines = session.type_line(line).concat();
         assert!(lines.contains("only items 1 to 6"), "{line}: {lines}");
     }
-    assert_eq!(session.desk.app.results().tile_cursor().tile, 1);
+    assert_eq!(session.harness.app.results().tile_cursor().tile, 1);
     assert!(session.type_line("open 6").concat().contains("50.jpg"), "{}", session.log);
     session.type_line("close");
     session.type_line("menu");
     let lines = session.type_line("999").concat();
     assert!(lines.contains("there is no item 999"), "{lines}");
-    assert!(session.desk.app.overlay().is_some());
+    assert!(session.harness.app.overlay().is_some());
 }
 
 #[test]

@@ -17,8 +17,9 @@ use tokio::runtime::Runtime;
 use super::{
     Serving, add_local_profile,
     kill::random,
-    outcome, picture, started, tessera,
-    world::{self, BATCH, PATIENCE, PICTURES, World, batch},
+    outcome, picture,
+    served_folder::{self, BATCH, PATIENCE, PICTURES, ServedFolder, batch},
+    started, tessera,
 };
 
 /// The number of kills, unless `TESSERA_KILL_RUNS` gives another one.
@@ -121,7 +122,7 @@ fn archive(round: u32) -> Form {
     for n in 0..BATCH {
         let options = zip::write::SimpleFileOptions::default();
         zip.start_file(format!("r{round}_{n:03}.png"), options).unwrap();
-        zip.write_all(&world::picture(1_000 * (round + 1) + n)).unwrap();
+        zip.write_all(&served_folder::picture(1_000 * (round + 1) + n)).unwrap();
     }
     let bytes = zip.finish().unwrap().into_inner();
     Form::new().part("archive", Part::bytes(bytes).file_name("batch.zip"))
@@ -143,22 +144,22 @@ fn start(bucket: &SeaweedFs, home: &Path) -> Serving {
 async fn uploads_in_a_bucket_survive_kills_at_any_moment() {
     let Some(bucket) = SeaweedFs::start() else { return };
     let runs = std::env::var("TESSERA_KILL_RUNS").map_or(RUNS, |runs| runs.parse().unwrap());
-    let mut world = World::started_by(|home| start(&bucket, home)).await;
+    let mut served = ServedFolder::started_by(|home| start(&bucket, home)).await;
     let mut expected: BTreeSet<String> = (0..PICTURES).map(|n| format!("p{n:03}.png")).collect();
     for run in 0..runs {
         let form = if run % 2 == 0 { batch(run) } else { archive(run) };
-        let path = format!("/dataset/{}/add_media", world.dataset());
-        let request = world.request(Method::POST, &path).multipart(form);
+        let path = format!("/dataset/{}/add_media", served.dataset());
+        let request = served.request(Method::POST, &path).multipart(form);
         let sent = tokio::spawn(request.timeout(PATIENCE).send());
         for _ in 0..random(u64::from(run), 2, 40) {
-            world.record().await;
+            served.record().await;
         }
-        world.kill_and_start(|home| start(&bucket, home));
+        served.kill_and_start(|home| start(&bucket, home));
         let is_accepted = sent.await.unwrap().is_ok_and(|response| response.status() == 202);
         let is_idle = |record: &Value| {
             ["READY", "PARTIAL INDEX"].iter().any(|status| record["status_new"] == *status)
         };
-        let record = world.until(is_idle).await;
+        let record = served.until(is_idle).await;
         let (known, found) = (expected.len(), &record["n_images"]);
         let is_there = *found == known + BATCH as usize;
         assert!(
@@ -169,11 +170,11 @@ async fn uploads_in_a_bucket_survive_kills_at_any_moment() {
             expected.extend((0..BATCH).map(|n| format!("r{run}_{n:03}.png")));
         }
         if record["status_new"] == "PARTIAL INDEX" {
-            world.post("reindex", None).await;
+            served.post("reindex", None).await;
         }
-        world.until(|record| record["status_new"] == "READY").await;
-        assert_eq!(world.names().await, expected, "run {run}");
-        assert_eq!(world.thumbnails().await, expected.len(), "run {run}");
+        served.until(|record| record["status_new"] == "READY").await;
+        assert_eq!(served.names().await, expected, "run {run}");
+        assert_eq!(served.thumbnails().await, expected.len(), "run {run}");
     }
-    assert_eq!(fs::read_dir(world.uploads()).unwrap().count(), 0, "nothing stays on disk");
+    assert_eq!(fs::read_dir(served.uploads()).unwrap().count(), 0, "nothing stays on disk");
 }

@@ -41,12 +41,12 @@ fn create_folder() -> (TempDir, PathBuf) {
     (home, folder)
 }
 
-struct World {
+struct CompletionHome {
     home: TempDir,
     folder: PathBuf,
 }
 
-impl World {
+impl CompletionHome {
     fn new() -> Self {
         let (home, folder) = create_folder();
         Self { home, folder }
@@ -68,75 +68,83 @@ fn column(out: &str, column: usize) -> Vec<&str> {
 
 #[test]
 fn every_match_is_listed_closest_first() {
-    let world = World::new();
-    let (code, out, err) = world.ask(&["search", "browse", "--granularity", "4", "--json"]);
+    let fixture = CompletionHome::new();
+    let (code, out, err) = fixture.ask(&["search", "browse", "--granularity", "4", "--json"]);
     assert_eq!(code, 0, "{err}");
     let clusters = json_of(&out)["clusters"].as_array().unwrap().clone();
     assert!(clusters.iter().any(|it| it["_members"].as_u64() > Some(9)), "{out}");
 
     for level in ["0", "2", "4"] {
         let search = ["search", "vql", QUERY, "--flat", "--all", "--granularity", level];
-        let (code, out, err) = world.ask(&search);
+        let (code, out, err) = fixture.ask(&search);
         assert_eq!((code, out.lines().count()), (0, VANS), "{level}: {err}");
-        let (_, out, err) = world.ask(&[&search[..], &["--json"]].concat());
+        let (_, out, err) = fixture.ask(&[&search[..], &["--json"]].concat());
         let found = json_of(&out);
         assert_eq!((&found["truncated"], &found["_missing"]), (&false.into(), &0.into()), "{err}");
     }
 
-    let first =
-        world.ask(&["search", "browse", "--flat", "--limit", "1", "--jq", ".previews[0].media_id"]);
+    let first = fixture.ask(&[
+        "search",
+        "browse",
+        "--flat",
+        "--limit",
+        "1",
+        "--jq",
+        ".previews[0].media_id",
+    ]);
     let media = first.1.trim();
     let search = ["search", "media", media, "--flat", "--granularity", "4"];
-    let (code, all, err) = world.ask(&[&search[..], &["--all"]].concat());
+    let (code, all, err) = fixture.ask(&[&search[..], &["--all"]].concat());
     let scores: Vec<f64> = column(&all, 0).iter().map(|score| score.parse().unwrap()).collect();
     assert_eq!((code, scores.len()), (0, ALL), "{err}");
     assert!(scores.is_sorted(), "{scores:?}");
-    let (code, top, err) = world.ask(&[&search[..], &["--limit", "10"]].concat());
+    let (code, top, err) = fixture.ask(&[&search[..], &["--limit", "10"]].concat());
     assert_eq!(code, 0, "{err}");
     assert_eq!(top.lines().collect::<Vec<_>>(), all.lines().take(10).collect::<Vec<_>>());
     assert!(err.contains("10 media items shown; more may exist"), "{err}");
-    let (_, lines, _) = world.ask(&[&search[..], &["--all", "--jsonl"]].concat());
+    let (_, lines, _) = fixture.ask(&[&search[..], &["--all", "--jsonl"]].concat());
     let media = |line: &str| json_of(line)["media_id"].as_str().unwrap().to_owned();
     assert_eq!(lines.lines().map(media).collect::<Vec<_>>(), column(&all, 2));
 }
 
 #[test]
 fn paths_are_those_of_the_originals() {
-    let world = World::new();
-    let odd = world.folder.join("a line\nbreak.png");
-    fs::copy(world.folder.join("17.png"), &odd).unwrap();
-    let folder = world.folder.canonicalize().unwrap();
-    let (code, out, err) = world.ask(&["search", "vql", QUERY, "--paths", "--all"]);
+    let fixture = CompletionHome::new();
+    let odd = fixture.folder.join("a line\nbreak.png");
+    fs::copy(fixture.folder.join("17.png"), &odd).unwrap();
+    let folder = fixture.folder.canonicalize().unwrap();
+    let (code, out, err) = fixture.ask(&["search", "vql", QUERY, "--paths", "--all"]);
     assert_eq!(code, 0, "{err}");
     let mut paths: Vec<PathBuf> = out.lines().map(PathBuf::from).collect();
     paths.sort();
     let vans = (0..VANS).map(|number| folder.join(format!("{number:02}.png")));
     assert_eq!(paths, vans.collect::<Vec<_>>());
-    let (code, out, err) = world.ask(&["search", "browse", "--paths", "--all"]);
+    let (code, out, err) = fixture.ask(&["search", "browse", "--paths", "--all"]);
     assert_eq!((code, out.lines().count()), (9, ALL), "{err}");
     assert!(err.contains("1 path has a line break") && err.contains("use -0"), "{err}");
 
-    let mut command = tessera(world.home.path(), &["search", "browse", "-0", "--all", "--folder"]);
-    command.arg(&world.folder);
+    let mut command =
+        tessera(fixture.home.path(), &["search", "browse", "-0", "--all", "--folder"]);
+    command.arg(&fixture.folder);
     let output = command.output().unwrap();
     let expected = folder.join("a line\nbreak.png");
     let listed = output.stdout.split(|byte| *byte == 0).filter(|path| !path.is_empty());
     let listed: Vec<&[u8]> = listed.collect();
     assert_eq!((output.status.code(), listed.len()), (Some(0), ALL + 1));
     assert!(listed.contains(&expected.as_os_str().as_bytes()));
-    let (code, _, err) = world.ask(&["search", "browse", "--paths", "--json"]);
+    let (code, _, err) = fixture.ask(&["search", "browse", "--paths", "--json"]);
     assert_eq!(code, 2, "{err}");
     assert!(err.contains("--paths prints only paths"), "{err}");
 }
 
 #[test]
 fn every_service_of_this_program_lists_all_members() {
-    let world = World::new();
+    let fixture = CompletionHome::new();
     for options in [&[][..], &["--compat"]] {
-        let folder = world.folder.to_str().unwrap();
-        let serving = serve(world.home.path(), &[&[folder, "--no-auth"], options].concat());
+        let folder = fixture.folder.to_str().unwrap();
+        let serving = serve(fixture.home.path(), &[&[folder, "--no-auth"], options].concat());
         assert_eq!(serving.indexed()["status_new"], "READY");
-        let ask = |arguments: &[&str]| outcome(&mut serving.asked(world.home.path(), arguments));
+        let ask = |arguments: &[&str]| outcome(&mut serving.asked(fixture.home.path(), arguments));
         let search = ["search", "vql", QUERY, "--flat", "--all", "--granularity", "4"];
         let (code, out, err) = ask(&search);
         assert_eq!((code, out.lines().count()), (0, VANS), "{err}");
@@ -160,13 +168,13 @@ async fn documented(serving: &Arc<Serving>) -> ScriptedServer {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_service_does_not_list_is_counted() {
-    let world = World::new();
-    let folder = world.folder.to_str().unwrap();
-    let serving = Arc::new(serve(world.home.path(), &[folder, "--no-auth"]));
+    let fixture = CompletionHome::new();
+    let folder = fixture.folder.to_str().unwrap();
+    let serving = Arc::new(serve(fixture.home.path(), &[folder, "--no-auth"]));
     assert_eq!(serving.indexed()["status_new"], "READY");
     let server = documented(&serving).await;
     let ask = |arguments: &[&str]| {
-        let mut command = serving.asked(world.home.path(), arguments);
+        let mut command = serving.asked(fixture.home.path(), arguments);
         outcome(command.env("TESSERA_BASE_URL", server.url()))
     };
     let search = ["search", "vql", QUERY, "--flat", "--granularity", "4"];
@@ -203,8 +211,8 @@ async fn what_a_service_does_not_list_is_counted() {
 
 #[test]
 fn counts_are_of_media_items() {
-    let world = World::new();
-    let (code, out, err) = world.ask(&["dataset", "show", "--plot"]);
+    let fixture = CompletionHome::new();
+    let (code, out, err) = fixture.ask(&["dataset", "show", "--plot"]);
     assert_eq!(code, 0, "{err}");
     let count = |name: &str| {
         let line = out.lines().find(|line| line.trim_start().starts_with(name)).unwrap();
@@ -216,40 +224,41 @@ fn counts_are_of_media_items() {
 
 #[test]
 fn a_folder_takes_the_place_of_a_profile() {
-    let world = World::new();
-    let other = picture_folder(world.home.path(), "other", &["only.png"]);
+    let fixture = CompletionHome::new();
+    let other = picture_folder(fixture.home.path(), "other", &["only.png"]);
     let other = other.to_str().unwrap();
     let name = |out: &str| json_of(out)["display_name"].as_str().unwrap_or_default().to_owned();
-    let (code, out, err) = world.ask(&["dataset", "show", "--json"]);
+    let (code, out, err) = fixture.ask(&["dataset", "show", "--json"]);
     assert_eq!((code, name(&out).as_str()), (0, "cams"), "{err}");
     let (code, out, err) =
-        run(world.home.path(), &["dataset", "show", "--json", "--folder", other]);
+        run(fixture.home.path(), &["dataset", "show", "--json", "--folder", other]);
     assert_eq!((code, name(&out).as_str()), (0, "other"), "both are in the index folder: {err}");
-    let mut command = tessera(world.home.path(), &["dataset", "show", "--json", "--folder", other]);
+    let mut command =
+        tessera(fixture.home.path(), &["dataset", "show", "--json", "--folder", other]);
     let (code, _, err) = outcome(command.env("TESSERA_PROFILE", "from-the-environment"));
     assert_eq!(code, 0, "{err}");
-    let (code, _, err) = world.ask(&["dataset", "show", "--profile", "x"]);
+    let (code, _, err) = fixture.ask(&["dataset", "show", "--profile", "x"]);
     assert_eq!(code, 2, "{err}");
     assert!(err.contains("takes the place of --profile and --base-url"), "{err}");
-    let (code, _, err) = world.ask(&["open", other]);
+    let (code, _, err) = fixture.ask(&["open", other]);
     assert_eq!(code, 2, "{err}");
     let missing = ["dataset", "list", "--folder", "/nonexistent/folder"];
-    let (code, _, err) = run(world.home.path(), &missing);
+    let (code, _, err) = run(fixture.home.path(), &missing);
     assert_eq!(code, 2, "{err}");
     assert!(err.contains("/nonexistent/folder"), "{err}");
 }
 
 #[test]
 fn a_query_is_given_in_the_same_ways_everywhere() {
-    let world = World::new();
-    let home = world.home.path();
+    let fixture = CompletionHome::new();
+    let home = fixture.home.path();
     let file = home.join("query.json");
     fs::write(&file, QUERY).unwrap();
     let file = file.to_str().unwrap();
     let ways: [&[&str]; 4] = [&[QUERY], &[file], &["-f", file], &["--vql", QUERY]];
     for way in ways {
         let search = [&["search", "vql"], way, &["--flat", "--all"]].concat();
-        let (code, out, err) = world.ask(&search);
+        let (code, out, err) = fixture.ask(&search);
         assert_eq!((code, out.lines().count()), (0, VANS), "{way:?}: {err}");
         let (code, out, err) = run(home, &[&["query", "explain"], way].concat());
         assert_eq!(code, 0, "{way:?}: {err}");
@@ -259,19 +268,19 @@ fn a_query_is_given_in_the_same_ways_everywhere() {
     assert_eq!((code, out.contains("van")), (0, true), "{err}");
     let (code, _, err) = run(home, &["query", "fmt", QUERY, "--vql", QUERY]);
     assert_eq!(code, 2, "{err}");
-    let (code, out, err) = world.ask(&["search", "vql", QUERY, "--raw"]);
+    let (code, out, err) = fixture.ask(&["search", "vql", QUERY, "--raw"]);
     assert_eq!(code, 0, "{err}");
     assert!(json_of(&out)["clusters"][0]["previews"][0]["media_uri"].is_string(), "{out}");
 }
 
 #[test]
 fn an_export_of_a_search_has_what_the_search_finds() {
-    let world = World::new();
-    let folder = world.home.path().join("exports");
+    let fixture = CompletionHome::new();
+    let folder = fixture.home.path().join("exports");
     fs::create_dir(&folder).unwrap();
     let folder = folder.to_str().unwrap();
     let save = ["search", "caption", "a red van", "--max-score", "0.5", "--save", "red vans"];
-    let (code, _, err) = world.ask(&save);
+    let (code, _, err) = fixture.ask(&save);
     assert_eq!(code, 0, "{err}");
     let contents: [(&[&str], usize); 5] = [
         (&["--vql", QUERY], VANS),
@@ -283,7 +292,7 @@ fn an_export_of_a_search_has_what_the_search_finds() {
     for (number, (content, expected)) in contents.into_iter().enumerate() {
         let name = format!("export-{number}");
         let start = ["export", "start", "--download", folder, "--name", &name, "--json"];
-        let (code, out, err) = world.ask(&[&start[..], content].concat());
+        let (code, out, err) = fixture.ask(&[&start[..], content].concat());
         assert_eq!(code, 0, "{content:?}: {err}");
         assert_eq!(json_of(&out)["rows"], expected, "{content:?}: {out}");
     }
@@ -293,7 +302,7 @@ fn an_export_of_a_search_has_what_the_search_finds() {
         (&["--label", "van", "--selection", "x"], 2, "not both"),
         (&["--max-score", "0.5"], 2, "--caption"),
     ] {
-        let (got, _, err) = world.ask(&[&["export", "start"], content].concat());
+        let (got, _, err) = fixture.ask(&[&["export", "start"], content].concat());
         assert_eq!(got, code, "{content:?}: {err}");
         assert!(err.contains(words), "{content:?}: {err}");
     }

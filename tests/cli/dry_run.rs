@@ -160,7 +160,7 @@ fn contents(home: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     files.map(|path| (path.clone(), read(&path))).collect()
 }
 
-struct World {
+struct DryRunHome {
     home: tempfile::TempDir,
     model: ModelFolder,
     media: String,
@@ -168,7 +168,7 @@ struct World {
     task: String,
 }
 
-impl World {
+impl DryRunHome {
     /// Creates a home in which every command has something to change.
     fn new() -> Self {
         let (home, pictures) = home();
@@ -177,7 +177,7 @@ impl World {
             fs::copy(pictures.join("a.png"), path.join(copy)).unwrap();
         }
         let model = ModelFolder::clip();
-        let mut world =
+        let mut fixture =
             Self { model, media: String::new(), cluster: String::new(), task: String::new(), home };
         for line in [
             "profile add here --kind local --folder pictures --use",
@@ -190,22 +190,22 @@ impl World {
             "tag add t --all",
             "selection export --name s SELECTION",
         ] {
-            let (code, _, err) = world.run(line);
+            let (code, _, err) = fixture.run(line);
             assert_eq!(code, 0, "{line}: {err}");
         }
-        world.read_ids();
-        let (code, _, err) = world.run("media copy --to COPIES --media ITEM");
+        fixture.read_ids();
+        let (code, _, err) = fixture.run("media copy --to COPIES --media ITEM");
         assert_eq!(code, 0, "{err}");
         let secret = ["auth", "import", "-p", "prod", "--secret-stdin", "--api-key", "k"];
         let (code, _, err) =
-            piped(world.home.path(), &[&secret[..], &["--insecure-storage"]].concat(), "s3cret");
+            piped(fixture.home.path(), &[&secret[..], &["--insecure-storage"]].concat(), "s3cret");
         assert_eq!(code, 0, "{err}");
-        let index = world.home.path().join("index");
+        let index = fixture.home.path().join("index");
         drop(serve(
-            world.home.path(),
+            fixture.home.path(),
             &[pictures.to_str().unwrap(), "--data", index.to_str().unwrap()],
         ));
-        world
+        fixture
     }
 
     fn read_ids(&mut self) {
@@ -241,11 +241,11 @@ impl World {
 
 #[test]
 fn a_dry_run_of_a_command_changes_nothing() {
-    let world = World::new();
-    let before = contents(world.home.path());
+    let fixture = DryRunHome::new();
+    let before = contents(fixture.home.path());
     let is_tried = |(expected, _): &&(DryRun, _)| !matches!(expected, ReadsOnly | NeedsTask);
     for (expected, line) in COMMANDS.iter().filter(is_tried) {
-        let (code, out, err) = world.run(&format!("{line} --dry-run --json"));
+        let (code, out, err) = fixture.run(&format!("{line} --dry-run --json"));
         let document: Value = serde_json::from_str(&out).unwrap_or_default();
         let is_shown =
             |field: &str| document["schema"] == "tessera.dry_run/1" && document[field].is_string();
@@ -256,8 +256,8 @@ fn a_dry_run_of_a_command_changes_nothing() {
             _ => ShowsPlan,
         };
         assert_eq!(found, *expected, "{line}: {code} {out}{err}");
-        world.run(&format!("{line} --print curl"));
-        let after = contents(world.home.path());
+        fixture.run(&format!("{line} --print curl"));
+        let after = contents(fixture.home.path());
         let changed: Vec<_> = before
             .keys()
             .chain(after.keys())
@@ -269,19 +269,19 @@ fn a_dry_run_of_a_command_changes_nothing() {
 
 #[test]
 fn an_unknown_field_is_refused_before_a_command_sends_or_changes_anything() {
-    let world = World::new();
-    let before = contents(world.home.path());
+    let fixture = DryRunHome::new();
+    let before = contents(fixture.home.path());
     let mut wrong = Vec::new();
     for (_, line) in COMMANDS.iter().filter(|(kind, _)| !matches!(kind, ReadsOnly | Refused)) {
         let line = format!("{line} --verbose --json=nope");
-        let (code, out, err) = world.run(&line);
+        let (code, out, err) = fixture.run(&line);
         // Some commands have no fields.
         let reasons = ["unknown field `nope`", "remove --json", "no columns for --json"];
         let is_refused = code == 2 && reasons.iter().any(|reason| err.contains(reason));
         if !is_refused
             || !out.is_empty()
             || err.contains(" -> ")
-            || contents(world.home.path()) != before
+            || contents(fixture.home.path()) != before
         {
             wrong.push(format!("{line}: {code} {out}{err}"));
         }
@@ -299,7 +299,7 @@ fn the_service_of_a_folder_is_not_for_curl() {
 
 #[test]
 fn a_change_prints_one_document_and_a_text_is_no_document() {
-    let world = World::new();
+    let fixture = DryRunHome::new();
     for line in [
         "config set ui.mouse true",
         "config unset ui.mouse",
@@ -321,7 +321,7 @@ fn a_change_prints_one_document_and_a_text_is_no_document() {
         "jobs forget --ended",
         "profile remove prod",
     ] {
-        let (code, out, err) = world.run(&format!("{line} --json"));
+        let (code, out, err) = fixture.run(&format!("{line} --json"));
         let document: Value = serde_json::from_str(&out).unwrap_or_default();
         assert!(code == 0 && document["schema"].is_string(), "{line}: {code} {out}{err}");
     }
@@ -335,10 +335,10 @@ fn a_change_prints_one_document_and_a_text_is_no_document() {
         "report --csv",
         "report --html --json",
     ] {
-        let (code, out, err) = world.run(line);
+        let (code, out, err) = fixture.run(line);
         assert!(code == 2 && out.is_empty() && err.contains("--"), "{line}: {code} {out}{err}");
     }
-    let (code, _, err) = world.run("store revoke --data index --read-only");
+    let (code, _, err) = fixture.run("store revoke --data index --read-only");
     assert!(code == 6 && err.contains("changes are disabled"), "{code}: {err}");
 }
 

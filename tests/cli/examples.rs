@@ -121,12 +121,12 @@ fn collect(command: &clap::Command, path: &str, counts: &mut BTreeMap<String, us
     }
 }
 
-struct World {
+struct ExampleHome {
     home: TempDir,
     programs: TempDir,
 }
 
-impl World {
+impl ExampleHome {
     fn new() -> Self {
         let home = photographs();
         let programs = tempfile::tempdir().unwrap();
@@ -139,7 +139,7 @@ impl World {
             fs::create_dir(home.path().join(folder)).unwrap();
         }
         for file in ["new/7", "new/8", "old-photos/9"] {
-            let picture = super::world::picture(file[file.len() - 1..].parse().unwrap());
+            let picture = super::served_folder::picture(file[file.len() - 1..].parse().unwrap());
             fs::write(home.path().join(file).with_extension("png"), picture).unwrap();
         }
         for (model, name) in [(ModelFolder::clip(), "clip"), (ModelFolder::siglip(), "siglip")] {
@@ -184,10 +184,10 @@ impl World {
 
 #[test]
 fn the_examples_of_the_help_work() {
-    let world = World::new();
+    let fixture = ExampleHome::new();
     let mut failed = Vec::new();
     for line in lines().filter(|line| !ONLY_PARSED.iter().any(|(part, _)| line.contains(part))) {
-        let (code, _, err) = world.run(&world.with_ids(line));
+        let (code, _, err) = fixture.run(&fixture.with_ids(line));
         if code != 0 {
             failed.push(format!("{line}: {code} {err}"));
         }

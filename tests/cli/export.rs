@@ -18,7 +18,7 @@ use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 use super::{Serving, add_local_profile, outcome, picture, picture_folder, run, serve, tessera};
 
 /// Starts a service over two pictures, and creates a working folder.
-fn world(options: &[&str]) -> (TempDir, Serving) {
+fn serve_folder(options: &[&str]) -> (TempDir, Serving) {
     let home = tempfile::tempdir().unwrap();
     let folder = picture_folder(home.path(), "pictures", &["a.png", "b.png"]);
     let serving = serve(home.path(), &[&[folder.to_str().unwrap(), "--no-auth"], options].concat());
@@ -35,7 +35,7 @@ fn json(home: &Path, serving: &Serving, arguments: &[&str]) -> (i32, Value, Stri
 
 #[test]
 fn an_export_is_started_followed_fetched_and_inspected() {
-    let (home, serving) = world(&[]);
+    let (home, serving) = serve_folder(&[]);
     let home = home.path();
     let start = ["export", "start", "pictures", "--format", "json", "--images", "--download", "."];
     let (code, reported, err) = json(home, &serving, &start);
@@ -89,7 +89,7 @@ fn an_export_is_started_followed_fetched_and_inspected() {
 
 #[test]
 fn a_download_that_cannot_be_extracted_is_recorded() {
-    let (home, serving) = world(&[]);
+    let (home, serving) = serve_folder(&[]);
     let home = home.path();
     fs::create_dir_all(home.join("out/images")).unwrap();
     fs::write(home.join("out/images/a.png"), "mine").unwrap();
@@ -111,7 +111,7 @@ fn a_download_that_cannot_be_extracted_is_recorded() {
 
 #[test]
 fn pictures_that_an_archive_lacks_are_named_and_the_export_is_partly_done() {
-    let (home, serving) = world(&[]);
+    let (home, serving) = serve_folder(&[]);
     let home = home.path();
     fs::remove_file(home.join("pictures/b.png")).unwrap();
     for format in ["json", "yolo", "hf-parquet"] {
@@ -128,7 +128,7 @@ fn pictures_that_an_archive_lacks_are_named_and_the_export_is_partly_done() {
 
 #[test]
 fn quiet_prints_the_id_which_is_all_that_later_commands_need() {
-    let (home, serving) = world(&[]);
+    let (home, serving) = serve_folder(&[]);
     let home = home.path();
     let ask = |arguments: &[&str]| outcome(serving.asked(home, arguments).current_dir(home));
     let (code, id, err) = ask(&["export", "start", "--quiet"]);
@@ -155,7 +155,7 @@ fn quiet_prints_the_id_which_is_all_that_later_commands_need() {
 
 #[test]
 fn a_selection_is_put_together_on_the_command_line_or_comes_from_a_file() {
-    let (home, serving) = world(&[]);
+    let (home, serving) = serve_folder(&[]);
     let home = home.path();
     let (_, page) = serving.ask("GET", "/api/v1/explore/{id}?entity_type=IMAGES");
     let cluster = &page["clusters"][0];
@@ -186,7 +186,7 @@ fn a_selection_is_put_together_on_the_command_line_or_comes_from_a_file() {
 
 #[test]
 fn an_export_that_fails_or_is_not_there_has_a_code_of_its_own() {
-    let (home, serving) = world(&["--fail", "export"]);
+    let (home, serving) = serve_folder(&["--fail", "export"]);
     let home = home.path();
     let (code, _, err) = json(home, &serving, &["export", "start", "--wait"]);
     assert_eq!(code, 7, "{err}");
@@ -206,7 +206,7 @@ fn an_export_that_fails_or_is_not_there_has_a_code_of_its_own() {
 
 #[test]
 fn a_full_disk_keeps_the_part_and_the_download_goes_on_later() {
-    let (home, serving) = world(&[]);
+    let (home, serving) = serve_folder(&[]);
     let home = home.path();
     let ask = |arguments: &[&str]| outcome(serving.asked(home, arguments).current_dir(home));
     let (_, id, _) = ask(&["export", "start", "--images", "--quiet"]);
@@ -601,7 +601,7 @@ fn the_rest_is_what_the_dataset_or_a_search_has_beside_the_selection() {
 
 #[test]
 fn a_local_service_at_an_address_understands_what_only_local_services_do() {
-    let (home, serving) = world(&[]);
+    let (home, serving) = serve_folder(&[]);
     let home = home.path();
     let filter = r#"[{"width":{"op":"at_least","value":1}}]"#;
     for search in [&["search", "browse", "--sort", "bytes"][..], &["search", "vql", filter]] {
@@ -618,7 +618,7 @@ fn a_local_service_at_an_address_understands_what_only_local_services_do() {
 
 #[test]
 fn options_for_files_of_this_machine_need_a_local_profile() {
-    let (home, serving) = world(&[]);
+    let (home, serving) = serve_folder(&[]);
     let home = home.path();
     for options in [&["--list", "rows.jsonl"][..], &["--extract", "out", "--link"]] {
         let start = [&["export", "start"], options].concat();

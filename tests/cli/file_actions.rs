@@ -13,12 +13,12 @@ use tempfile::TempDir;
 
 use super::{documents::assert_described, outcome, piped, run, serve, tessera};
 
-struct World {
+struct OriginalsHome {
     home: TempDir,
     folder: PathBuf,
 }
 
-impl World {
+impl OriginalsHome {
     /// Creates a folder of six different pictures, a copy of the first one, and sidecars.
     fn new() -> Self {
         let home = tempfile::tempdir().unwrap();
@@ -117,25 +117,25 @@ fn states(document: &Value) -> Vec<&str> {
 
 #[test]
 fn files_move_after_a_preview_and_come_back() {
-    let world = World::new();
-    let before = world.files();
-    let media = format!("{},{}", world.media("p1.png"), world.media("p2.png"));
-    let to = world.target();
+    let fixture = OriginalsHome::new();
+    let before = fixture.files();
+    let media = format!("{},{}", fixture.media("p1.png"), fixture.media("p2.png"));
+    let to = fixture.target();
     let moved = ["media", "move", "--media", &media, "--to", &to];
-    let (code, document, err) = world.ask(&[&moved[..], &["--dry-run"]].concat());
+    let (code, document, err) = fixture.ask(&[&moved[..], &["--dry-run"]].concat());
     assert_eq!((code, states(&document)), (0, vec!["planned"; 3]), "{err}");
     assert!(err.contains("would move 2 files with 1 sidecar"), "{err}");
     assert!(
         err.contains("1 annotation file names these files") && err.contains("metadata.jsonl"),
         "{err}"
     );
-    let (code, _, err) = world.ask(&moved);
+    let (code, _, err) = fixture.ask(&moved);
     assert_eq!(code, 2, "{err}");
     assert!(err.contains("Cannot prompt here; confirm with --yes"), "{err}");
     assert!(err.contains("pics/p2.png\n"), "the files are named before the question: {err}");
-    assert_eq!(world.files(), before);
+    assert_eq!(fixture.files(), before);
 
-    let (code, document, err) = world.ask(&[&moved[..], &["--yes"]].concat());
+    let (code, document, err) = fixture.ask(&[&moved[..], &["--yes"]].concat());
     assert_eq!((code, states(&document)), (0, vec!["done"; 3]), "{err}");
     assert!(
         err.contains("`tessera media undo --folder ") && err.contains("` reverts this action"),
@@ -143,214 +143,215 @@ fn files_move_after_a_preview_and_come_back() {
     );
     let target = PathBuf::from(&to);
     assert_eq!(fs::read_to_string(target.join("p1.txt")).unwrap(), "a caption of one");
-    assert!(target.join("p2.png").is_file() && !world.folder.join("p2.png").exists());
-    assert_eq!(world.indexed(), ["longer-name.png", "p0.png", "p3.png", "p4.png", "p5.png"]);
+    assert!(target.join("p2.png").is_file() && !fixture.folder.join("p2.png").exists());
+    assert_eq!(fixture.indexed(), ["longer-name.png", "p0.png", "p3.png", "p4.png", "p5.png"]);
 
-    let moved = world.files();
-    let (code, document, err) = world.ask(&["media", "undo", "--dry-run"]);
+    let moved = fixture.files();
+    let (code, document, err) = fixture.ask(&["media", "undo", "--dry-run"]);
     assert_eq!((code, states(&document)), (0, vec!["planned"; 3]), "{err}");
     assert!(err.contains("would undo the action for 3 files; nothing was changed"), "{err}");
-    let (code, _, err) = world.ask(&["media", "resume", "--dry-run"]);
+    let (code, _, err) = fixture.ask(&["media", "resume", "--dry-run"]);
     assert!(
         code == 1 && err.contains("no action on files was interrupted; `tessera media undo`"),
         "{code}: {err}"
     );
     for refused in [&["media", "undo"][..], &["media", "undo", "--no-input"]] {
-        let (code, _, err) = world.ask(refused);
+        let (code, _, err) = fixture.ask(refused);
         assert_eq!(code, 2, "{err}");
         assert!(err.contains("undo the action for 3 files? Cannot prompt here"), "{err}");
     }
-    assert_eq!(world.files(), moved);
-    let (code, document, err) = world.ask(&["media", "undo", "--yes"]);
+    assert_eq!(fixture.files(), moved);
+    let (code, document, err) = fixture.ask(&["media", "undo", "--yes"]);
     assert_eq!((code, states(&document)), (0, vec!["done"; 3]), "{err}");
-    assert_eq!(world.files(), before);
-    assert_eq!(world.indexed().len(), 7);
-    let (code, _, err) = world.ask(&["media", "undo", "--yes"]);
+    assert_eq!(fixture.files(), before);
+    assert_eq!(fixture.indexed().len(), 7);
+    let (code, _, err) = fixture.ask(&["media", "undo", "--yes"]);
     assert_eq!(code, 1, "{err}");
     assert!(err.contains("no action on files to undo"), "{err}");
 }
 
 #[test]
 fn annotation_files_follow_on_request() {
-    let world = World::new();
+    let fixture = OriginalsHome::new();
     let coco = r#"{"images": [{"id": 1, "file_name": "p1.png"}, {"id": 2, "file_name": "p2.png"}],
 "annotations": [{"image_id": 1, "category_id": 1, "bbox": [0, 0, 9, 9]}, {"image_id": 9, "category_id": 1}],
 "categories": [{"id": 1, "name": "dog"}]}"#;
-    fs::write(world.folder.join("instances.json"), coco).unwrap();
-    let before = world.files();
-    let media = format!("{},{}", world.media("p1.png"), world.media("p2.png"));
-    let to = world.folder.join("sub");
+    fs::write(fixture.folder.join("instances.json"), coco).unwrap();
+    let before = fixture.files();
+    let media = format!("{},{}", fixture.media("p1.png"), fixture.media("p2.png"));
+    let to = fixture.folder.join("sub");
     let moved = ["media", "move", "--media", &media, "--to", to.to_str().unwrap(), "--yes"];
-    let (code, _, err) = world.ask(&[&moved[..], &["--dry-run"]].concat());
+    let (code, _, err) = fixture.ask(&[&moved[..], &["--dry-run"]].concat());
     assert!(code == 0 && err.contains("--rewrite-annotations changes"), "{code}: {err}");
-    let (code, document, err) = world.ask(&[&moved[..], &["--rewrite-annotations"]].concat());
+    let (code, document, err) = fixture.ask(&[&moved[..], &["--rewrite-annotations"]].concat());
     assert_eq!((code, states(&document)), (0, vec!["done"; 5]), "{err}");
-    let text = |name: &str| fs::read_to_string(world.folder.join(name)).unwrap();
+    let text = |name: &str| fs::read_to_string(fixture.folder.join(name)).unwrap();
     assert_eq!(text("instances.json"), coco.replace("\"p", "\"sub/p"));
     assert_eq!(text("instances.json.orig"), coco);
     assert!(text("metadata.jsonl").contains("sub/p2.png"));
     // The index has read the new names, and takes the old files for what they are.
     let search = ["search", "browse", "--flat", "--all", "--jq", ".previews[].caption"];
     let captions = run(
-        world.home.path(),
-        &[&search[..], &["--folder", world.folder.to_str().unwrap()]].concat(),
+        fixture.home.path(),
+        &[&search[..], &["--folder", fixture.folder.to_str().unwrap()]].concat(),
     );
     assert!(captions.1.contains("two"), "{captions:?}");
-    let other = world.home.path().to_str().unwrap().to_owned() + "/other";
+    let other = fixture.home.path().to_str().unwrap().to_owned() + "/other";
     fs::create_dir(&other).unwrap();
-    let (code, _, err) = run(world.home.path(), &["media", "undo", "--folder", &other]);
+    let (code, _, err) = run(fixture.home.path(), &["media", "undo", "--folder", &other]);
     assert!(code == 6 && err.contains("was not in") && err.contains("omit --folder"), "{err}");
-    let (code, _, err) = world.ask(&["media", "undo", "--yes"]);
-    assert_eq!((code, world.files() == before), (0, true), "{err}");
+    let (code, _, err) = fixture.ask(&["media", "undo", "--yes"]);
+    assert_eq!((code, fixture.files() == before), (0, true), "{err}");
 }
 
 #[test]
 fn an_annotation_file_that_frames_share_is_named_like_any_other() {
-    let world = World::new();
+    let fixture = OriginalsHome::new();
     for (name, frame) in [("p3.png", "scene.0001.png"), ("p4.png", "scene.0002.png")] {
-        fs::rename(world.folder.join(name), world.folder.join(frame)).unwrap();
+        fs::rename(fixture.folder.join(name), fixture.folder.join(frame)).unwrap();
     }
     let coco = r#"{"images": [{"id": 1, "file_name": "scene.0001.png"}, {"id": 2, "file_name": "p1.png"}],
 "annotations": [{"image_id": 1, "category_id": 1, "bbox": [0, 0, 9, 9]}],
 "categories": [{"id": 1, "name": "dog"}]}"#;
     for name in ["scene.json", "scene.annotations.json"] {
-        fs::write(world.folder.join(name), coco).unwrap();
+        fs::write(fixture.folder.join(name), coco).unwrap();
     }
-    let media = world.media("scene.0001.png");
-    let moved = ["media", "move", "--media", &media, "--to", &world.target(), "--dry-run"];
-    let (code, _, err) = world.ask(&moved);
+    let media = fixture.media("scene.0001.png");
+    let moved = ["media", "move", "--media", &media, "--to", &fixture.target(), "--dry-run"];
+    let (code, _, err) = fixture.ask(&moved);
     assert!(code == 0 && err.contains("2 annotation files name these files"), "{code}: {err}");
 }
 
 #[test]
 fn copies_links_and_the_trash_take_lists_of_files() {
-    let world = World::new();
-    let before = world.files();
-    let list = world.home.path().join("list");
+    let fixture = OriginalsHome::new();
+    let before = fixture.files();
+    let list = fixture.home.path().join("list");
     let names = ["sub/longer-name.png", "p1.txt", "p1.png", "metadata.jsonl", "missing.png"];
-    let paths = names.map(|name| world.folder.join(name).to_str().unwrap().to_owned());
+    let paths = names.map(|name| fixture.folder.join(name).to_str().unwrap().to_owned());
     fs::write(&list, paths.join("\n")).unwrap();
     let from = ["--files-from", list.to_str().unwrap(), "--yes"];
-    let to = ["--to", &world.target(), "--keep-folders"];
+    let to = ["--to", &fixture.target(), "--keep-folders"];
     for (name, kind) in [("copy", None), ("link", None), ("link", Some("symbolic"))] {
         let kind = kind.map(|kind| vec!["--as", kind]).unwrap_or_default();
         let act = [&["media", name][..], &from[..], &to[..], &kind[..]].concat();
-        let (code, document, err) = world.ask(&act);
+        let (code, document, err) = fixture.ask(&act);
         assert_eq!(code, 9, "{name}: {err}");
         let expected = ["done", "done", "done", "left alone", "left alone"];
         assert_eq!(states(&document), expected, "{name}: {err}");
         assert!(err.contains("missing.png: it is not a picture or video of this dataset"), "{err}");
         let copy = Path::new(&to[1]).join("sub/longer-name.png");
-        assert_eq!(fs::read(&copy).unwrap(), before[&world.folder.join("p0.png")]);
-        let (code, _, err) = world.ask(&["media", "undo", "--yes"]);
-        assert_eq!((code, world.files() == before), (0, true), "{name}: {err}");
+        assert_eq!(fs::read(&copy).unwrap(), before[&fixture.folder.join("p0.png")]);
+        let (code, _, err) = fixture.ask(&["media", "undo", "--yes"]);
+        assert_eq!((code, fixture.files() == before), (0, true), "{name}: {err}");
     }
-    let (code, document, err) = world.ask(&[&["media", "trash"][..], &from[..]].concat());
+    let (code, document, err) = fixture.ask(&[&["media", "trash"][..], &from[..]].concat());
     assert_eq!((code, states(&document)[..3].to_vec()), (9, vec!["done"; 3]), "{err}");
-    assert!(world.home.path().join("Trash/files/longer-name.png").is_file());
-    assert_eq!(world.indexed().len(), 5);
-    let (code, _, err) = world.ask(&["media", "undo", "--yes"]);
-    assert_eq!((code, world.files() == before), (0, true), "{err}");
+    assert!(fixture.home.path().join("Trash/files/longer-name.png").is_file());
+    assert_eq!(fixture.indexed().len(), 5);
+    let (code, _, err) = fixture.ask(&["media", "undo", "--yes"]);
+    assert_eq!((code, fixture.files() == before), (0, true), "{err}");
 }
 
 #[test]
 fn nothing_is_replaced_and_changed_files_stay() {
-    let world = World::new();
-    let media = format!("{},{}", world.media("p3.png"), world.media("p4.png"));
-    let to = world.target();
+    let fixture = OriginalsHome::new();
+    let media = format!("{},{}", fixture.media("p3.png"), fixture.media("p4.png"));
+    let to = fixture.target();
     fs::create_dir(&to).unwrap();
     fs::write(Path::new(&to).join("p3.png"), "of somebody else").unwrap();
-    let before = world.files();
+    let before = fixture.files();
     let (code, document, err) =
-        world.ask(&["media", "move", "--media", &media, "--to", &to, "--yes"]);
+        fixture.ask(&["media", "move", "--media", &media, "--to", &to, "--yes"]);
     assert_eq!((code, states(&document)), (9, vec!["done", "left alone"]), "{err}");
     assert!(err.contains("is the name of an existing file"), "{err}");
     assert_eq!(fs::read(Path::new(&to).join("p3.png")).unwrap(), b"of somebody else");
-    let list = world.home.path().join("list");
-    paint(&world.folder.join("sub/p5.png"), 2);
+    let list = fixture.home.path().join("list");
+    paint(&fixture.folder.join("sub/p5.png"), 2);
     fs::write(&list, "p5.png\nsub/p5.png").unwrap();
     let act = ["media", "copy", "--files-from", list.to_str().unwrap(), "--yes", "--to", &to];
-    let (code, document, err) = world.ask(&act);
+    let (code, document, err) = fixture.ask(&act);
     assert_eq!((code, states(&document)), (9, vec!["done", "left alone"]), "{err}");
     assert!(err.contains("`tessera media copy --keep-folders` keeps their folders"), "{err}");
-    let (code, _, err) = world.ask(&["media", "undo", "--yes"]);
+    let (code, _, err) = fixture.ask(&["media", "undo", "--yes"]);
     assert_eq!(code, 0, "{err}");
-    fs::remove_file(world.folder.join("sub/p5.png")).unwrap();
+    fs::remove_file(fixture.folder.join("sub/p5.png")).unwrap();
     // Somebody takes the old name before the move is undone.
-    fs::write(world.folder.join("p4.png"), "new").unwrap();
-    let (code, document, err) = world.ask(&["media", "undo", "--yes"]);
+    fs::write(fixture.folder.join("p4.png"), "new").unwrap();
+    let (code, document, err) = fixture.ask(&["media", "undo", "--yes"]);
     assert_eq!((code, states(&document)), (9, vec!["failed"]), "{err}");
     assert!(err.contains("another file has its old name"), "{err}");
-    fs::remove_file(world.folder.join("p4.png")).unwrap();
-    let (code, _, err) = world.ask(&["media", "undo", "--yes"]);
-    assert_eq!((code, world.files() == before), (0, true), "{err}");
+    fs::remove_file(fixture.folder.join("p4.png")).unwrap();
+    let (code, _, err) = fixture.ask(&["media", "undo", "--yes"]);
+    assert_eq!((code, fixture.files() == before), (0, true), "{err}");
 }
 
 #[test]
 fn new_members_and_missing_clusters_of_a_selection_are_named_before_its_files_are_acted_on() {
-    let world = World::new();
-    let (code, _, err) = world.ask(&["search", "browse", "--all", "--mark", "seen"]);
+    let fixture = OriginalsHome::new();
+    let (code, _, err) = fixture.ask(&["search", "browse", "--all", "--mark", "seen"]);
     assert_eq!(code, 0, "{err}");
-    fs::copy(world.folder.join("p0.png"), world.folder.join("z.png")).unwrap();
+    fs::copy(fixture.folder.join("p0.png"), fixture.folder.join("z.png")).unwrap();
     let trash = ["media", "trash", "--selection", "seen", "--dry-run"];
-    let (code, _, err) = world.ask(&trash);
+    let (code, _, err) = fixture.ask(&trash);
     assert_eq!(code, 0, "{err}");
     assert!(err.contains("1 cluster has members that were added after the selection"), "{err}");
     assert!(err.contains("p0.png has 7 media items and had 6"), "{err}");
-    fs::remove_file(world.folder.join("p0.png")).unwrap();
-    let (code, _, err) = world.ask(&trash);
+    fs::remove_file(fixture.folder.join("p0.png")).unwrap();
+    let (code, _, err) = fixture.ask(&trash);
     assert!(code == 9 && err.contains("omitted 1 entry that the dataset no longer has"), "{err}");
-    fs::write(world.home.path().join("list"), "p1.png\nnowhere.png").unwrap();
-    let list = world.home.path().join("list");
+    fs::write(fixture.home.path().join("list"), "p1.png\nnowhere.png").unwrap();
+    let list = fixture.home.path().join("list");
     let (code, _, err) =
-        world.ask(&["media", "trash", "--dry-run", "--files-from", list.to_str().unwrap()]);
+        fixture.ask(&["media", "trash", "--dry-run", "--files-from", list.to_str().unwrap()]);
     assert_eq!(code, 9, "{err}");
-    assert!(err.contains(world.folder.join("nowhere.png").to_str().unwrap()), "{err}");
+    assert!(err.contains(fixture.folder.join("nowhere.png").to_str().unwrap()), "{err}");
 }
 
 #[test]
 fn acting_needs_a_choice_a_local_folder_and_permission() {
-    let world = World::new();
-    let before = world.files();
-    let (code, _, err) = world.ask(&["media", "trash", "--yes"]);
+    let fixture = OriginalsHome::new();
+    let before = fixture.files();
+    let (code, _, err) = fixture.ask(&["media", "trash", "--yes"]);
     assert_eq!(code, 2, "{err}");
     assert!(err.contains("name the files"), "{err}");
-    let media = world.media("p3.png");
-    let (code, _, err) = world.ask(&["media", "trash", "--media", &media, "--yes", "--read-only"]);
+    let media = fixture.media("p3.png");
+    let (code, _, err) =
+        fixture.ask(&["media", "trash", "--media", &media, "--yes", "--read-only"]);
     assert_eq!(code, 6, "{err}");
-    let file = world.folder.join("p1.txt");
+    let file = fixture.folder.join("p1.txt");
     let inside = file.join("x");
     for (action, to) in [("move", &file), ("copy", &inside), ("link", &file)] {
         let act = ["media", action, "--media", &media, "--yes", "--to", to.to_str().unwrap()];
-        let (code, _, err) = world.ask(&act);
+        let (code, _, err) = fixture.ask(&act);
         let reason = format!("{} is not a folder; give another one", file.display());
         assert!(code == 2 && err.contains(&reason), "{code} {err}");
     }
     let nobody = "cf8b3e78-0000-4954-a782-000000000001";
-    let (code, _, err) = world.ask(&["media", "trash", "--media", nobody, "--yes"]);
+    let (code, _, err) = fixture.ask(&["media", "trash", "--media", nobody, "--yes"]);
     assert!(code == 5 && err.contains(nobody), "{code} {err}");
-    let (code, _, err) = world.ask(&["media", "resume"]);
+    let (code, _, err) = fixture.ask(&["media", "resume"]);
     assert_eq!(code, 1, "{err}");
-    let serving = serve(world.home.path(), &[world.folder.to_str().unwrap(), "--no-auth"]);
+    let serving = serve(fixture.home.path(), &[fixture.folder.to_str().unwrap(), "--no-auth"]);
     assert_eq!(serving.indexed()["status_new"], "READY");
     for arguments in [&["media", "trash", "--media", &media, "--yes"][..], &["duplicates"][..]] {
-        let (code, _, err) = outcome(&mut serving.asked(world.home.path(), arguments));
+        let (code, _, err) = outcome(&mut serving.asked(fixture.home.path(), arguments));
         assert_eq!(code, 2, "{err}");
         assert!(err.contains("needs a local folder"), "{err}");
     }
-    assert_eq!(world.files(), before);
+    assert_eq!(fixture.files(), before);
 }
 
 #[test]
 fn near_duplicates_that_are_not_files_of_the_folder_are_counted() {
-    let world = World::new();
-    let copies = world.home.path().join("copies");
+    let fixture = OriginalsHome::new();
+    let copies = fixture.home.path().join("copies");
     fs::create_dir(&copies).unwrap();
-    fs::copy(world.folder.join("p1.png"), copies.join("uploaded.png")).unwrap();
+    fs::copy(fixture.folder.join("p1.png"), copies.join("uploaded.png")).unwrap();
     let add = ["media", "add", "--dir", copies.to_str().unwrap(), "--wait", "--reindex"];
-    let (code, _, err) = world.ask(&add);
+    let (code, _, err) = fixture.ask(&add);
     assert_eq!(code, 0, "{err}");
-    let (code, document, err) = world.ask(&["duplicates"]);
+    let (code, document, err) = fixture.ask(&["duplicates"]);
     let reason = "it was uploaded or unpacked, so its file belongs to the index";
     assert_eq!(document["left_out"], json!([{"reason": reason, "media": 1}]), "{code} {err}");
     assert!(err.contains(&format!("1 near-duplicate is omitted: {reason}")), "{err}");
@@ -358,26 +359,26 @@ fn near_duplicates_that_are_not_files_of_the_folder_are_counted() {
 
 #[test]
 fn near_duplicates_are_gone_after_the_others_of_many_are_trashed() {
-    let world = World::new();
-    let picture = image::open(world.folder.join("p1.png")).unwrap();
+    let fixture = OriginalsHome::new();
+    let picture = image::open(fixture.folder.join("p1.png")).unwrap();
     for width in 100..200 {
         let copy = picture.resize(width, width, image::imageops::FilterType::Triangle);
-        copy.save(world.folder.join(format!("{width}.png"))).unwrap();
+        copy.save(fixture.folder.join(format!("{width}.png"))).unwrap();
     }
     let trash = ["duplicates", "--keep", "largest", "--trash", "--yes"];
-    let (code, _, err) = world.ask(&trash);
+    let (code, _, err) = fixture.ask(&trash);
     assert_eq!(code, 0, "{err}");
-    let (code, document, err) = world.ask(&["check", "--max-duplicates", "0"]);
+    let (code, document, err) = fixture.ask(&["check", "--max-duplicates", "0"]);
     assert_eq!(code, 0, "{document} {err}");
-    let (_, document, _) = world.ask(&["duplicates"]);
+    let (_, document, _) = fixture.ask(&["duplicates"]);
     assert_eq!(document["groups"], 0, "{document}");
 }
 
 #[test]
 fn duplicates_are_listed_and_the_rule_decides() {
-    let world = World::new();
-    let before = world.files();
-    let (code, document, err) = world.ask(&["duplicates"]);
+    let fixture = OriginalsHome::new();
+    let before = fixture.files();
+    let (code, document, err) = fixture.ask(&["duplicates"]);
     assert_eq!((code, &document["groups"]), (0, &1.into()), "{err} {document}");
     let decisions = |document: &Value| -> Vec<(String, String)> {
         let rows = document["images"].as_array().unwrap().iter();
@@ -394,7 +395,7 @@ fn duplicates_are_listed_and_the_rule_decides() {
         ("in:sub", "longer-name.png", "p0.png"),
         ("path:*.png", "p0.png", "longer-name.png"),
     ] {
-        let (code, document, err) = world.ask(&["duplicates", "--keep", rule]);
+        let (code, document, err) = fixture.ask(&["duplicates", "--keep", rule]);
         assert_eq!(
             (code, decisions(&document)),
             (0, decided(keep, remove).to_vec()),
@@ -403,41 +404,41 @@ fn duplicates_are_listed_and_the_rule_decides() {
         assert!(err.contains("1 group with 1 copy to remove"), "{err}");
     }
     let (code, document, err) =
-        world.ask(&["duplicates", "--keep", "in:elsewhere", "--trash", "--yes"]);
+        fixture.ask(&["duplicates", "--keep", "in:elsewhere", "--trash", "--yes"]);
     assert_eq!((code, document), (9, Value::Null), "{err}");
     assert!(err.contains("1 group has no image that the rule keeps"), "{err}");
     for refused in
         [&["--trash"][..], &["--keep", "newest"], &["--keep", "oldest", "--link", "symbolic"]]
     {
-        assert_eq!(world.ask(&[&["duplicates"][..], refused].concat()).0, 2, "{refused:?}");
+        assert_eq!(fixture.ask(&[&["duplicates"][..], refused].concat()).0, 2, "{refused:?}");
     }
-    assert_eq!(world.files(), before);
+    assert_eq!(fixture.files(), before);
 
     let trash = ["duplicates", "--keep", "shortest-name", "--trash"];
-    let (code, document, err) = world.ask(&[&trash[..], &["--dry-run"]].concat());
+    let (code, document, err) = fixture.ask(&[&trash[..], &["--dry-run"]].concat());
     assert_eq!((code, states(&document)), (0, vec!["planned"]), "{err}");
-    assert_eq!(world.files(), before);
-    let (code, document, err) = world.ask(&[&trash[..], &["--yes"]].concat());
+    assert_eq!(fixture.files(), before);
+    let (code, document, err) = fixture.ask(&[&trash[..], &["--yes"]].concat());
     assert_eq!((code, states(&document)), (0, vec!["done"]), "{err}");
-    assert!(!world.folder.join("sub/longer-name.png").exists());
-    assert_eq!(world.ask(&["duplicates"]).1["groups"], 0);
-    let (code, _, err) = world.ask(&["media", "undo", "--yes"]);
-    assert_eq!((code, world.files() == before), (0, true), "{err}");
+    assert!(!fixture.folder.join("sub/longer-name.png").exists());
+    assert_eq!(fixture.ask(&["duplicates"]).1["groups"], 0);
+    let (code, _, err) = fixture.ask(&["media", "undo", "--yes"]);
+    assert_eq!((code, fixture.files() == before), (0, true), "{err}");
 }
 
 #[test]
 fn of_equal_copies_the_one_with_human_work_stays() {
-    let world = World::new();
+    let fixture = OriginalsHome::new();
     // By their names alone, the first of each pair would stay.
     for (name, copy) in
         [("p2.png", "copy-two.png"), ("p3.png", "copy-three.png"), ("p4.png", "copy-four.png")]
     {
-        fs::copy(world.folder.join(name), world.folder.join(copy)).unwrap();
+        fs::copy(fixture.folder.join(name), fixture.folder.join(copy)).unwrap();
     }
-    fs::write(world.folder.join("copy-three.txt"), "the only caption").unwrap();
+    fs::write(fixture.folder.join("copy-three.txt"), "the only caption").unwrap();
     let tag = |change: &[&str], name: &str| {
-        let media = world.media(name);
-        let (code, _, err) = world.ask(&[&["tag"][..], change, &["--media", &media]].concat());
+        let media = fixture.media(name);
+        let (code, _, err) = fixture.ask(&[&["tag"][..], change, &["--media", &media]].concat());
         assert_eq!(code, 0, "{err}");
     };
     tag(&["add", "picked"], "copy-two.png");
@@ -445,7 +446,7 @@ fn of_equal_copies_the_one_with_human_work_stays() {
     tag(&["add", "rejected"], "p4.png");
     let removed = |rule: &str| -> (Vec<String>, String) {
         let trash = ["duplicates", "--keep", rule, "--trash", "--dry-run"];
-        let (code, document, err) = world.ask(&trash);
+        let (code, document, err) = fixture.ask(&trash);
         assert_eq!(code, 0, "{err}");
         let rows = document["files"].as_array().unwrap().iter();
         let path =
@@ -464,7 +465,7 @@ fn of_equal_copies_the_one_with_human_work_stays() {
     for marked in ["copy-two.png (✔)", "copy-three.png (caption)", "longer-name.png (★5)"] {
         assert!(err.contains(marked), "{marked}: {err}");
     }
-    let (_, document, _) = world.ask(&["duplicates"]);
+    let (_, document, _) = fixture.ask(&["duplicates"]);
     let rows = document["images"].as_array().unwrap().iter();
     let marks: Vec<&str> =
         rows.filter_map(|row| row["marks"].as_str()).filter(|it| !it.is_empty()).collect();
@@ -473,17 +474,17 @@ fn of_equal_copies_the_one_with_human_work_stays() {
 
 #[test]
 fn of_equal_copies_the_one_with_objects_or_columns_stays() {
-    let world = World::new();
+    let fixture = OriginalsHome::new();
     // By their names alone, the first of each pair would stay.
     for (name, copy) in [("p3.png", "copy-three.png"), ("p4.png", "copy-four.png")] {
-        fs::copy(world.folder.join(name), world.folder.join(copy)).unwrap();
+        fs::copy(fixture.folder.join(name), fixture.folder.join(copy)).unwrap();
     }
-    fs::write(world.folder.join("copy-three.txt"), "0 0.5 0.5 0.4 0.4\n").unwrap();
+    fs::write(fixture.folder.join("copy-three.txt"), "0 0.5 0.5 0.4 0.4\n").unwrap();
     let row = "{\"file_name\": \"copy-four.png\", \"weather\": \"rain\"}\n";
-    fs::write(world.folder.join("metadata.jsonl"), row).unwrap();
+    fs::write(fixture.folder.join("metadata.jsonl"), row).unwrap();
     let trashed = |rule: &str| {
         let trash = ["duplicates", "--keep", rule, "--trash", "--dry-run"];
-        let (code, document, err) = world.ask(&trash);
+        let (code, document, err) = fixture.ask(&trash);
         assert_eq!(code, 0, "{err}");
         (document["files"].to_string(), err)
     };
@@ -498,35 +499,35 @@ fn of_equal_copies_the_one_with_objects_or_columns_stays() {
 
 #[test]
 fn identical_copies_become_links_and_are_separated_again() {
-    let world = World::new();
-    let before = world.files();
+    let fixture = OriginalsHome::new();
+    let before = fixture.files();
     let link = ["duplicates", "--identical", "--keep", "shortest-name", "--link", "hard", "--yes"];
-    let (code, document, err) = world.ask(&link);
+    let (code, document, err) = fixture.ask(&link);
     assert_eq!((code, states(&document)), (0, vec!["done"]), "{err}");
-    let inode = |name: &str| fs::metadata(world.folder.join(name)).unwrap().ino();
+    let inode = |name: &str| fs::metadata(fixture.folder.join(name)).unwrap().ino();
     assert_eq!(inode("p0.png"), inode("sub/longer-name.png"));
-    assert_eq!(world.files(), before);
-    let (code, _, err) = world.ask(&link);
+    assert_eq!(fixture.files(), before);
+    let (code, _, err) = fixture.ask(&link);
     assert!(code == 0 && err.contains("0 groups with 0 copies to remove"), "{code} {err}");
-    let (code, _, err) = world.ask(&["media", "undo", "--yes"]);
+    let (code, _, err) = fixture.ask(&["media", "undo", "--yes"]);
     assert_eq!((code, inode("p0.png") == inode("sub/longer-name.png")), (0, false), "{err}");
-    assert_eq!(world.files(), before);
+    assert_eq!(fixture.files(), before);
     // A move keeps the path below the folder.
-    let to = world.target();
+    let to = fixture.target();
     let (code, _, err) =
-        world.ask(&["duplicates", "--keep", "shortest-name", "--move", &to, "--yes"]);
+        fixture.ask(&["duplicates", "--keep", "shortest-name", "--move", &to, "--yes"]);
     assert_eq!(code, 0, "{err}");
     assert!(Path::new(&to).join("sub/longer-name.png").is_file());
 }
 
 #[test]
 fn relative_paths_of_a_list_lead_from_the_folder_of_the_dataset_too() {
-    let world = World::new();
-    let home = world.home.path();
+    let fixture = OriginalsHome::new();
+    let home = fixture.home.path();
     fs::write(home.join("list"), "sub/longer-name.png\np5.png\n").unwrap();
-    let folder = world.folder.to_str().unwrap();
+    let folder = fixture.folder.to_str().unwrap();
     let act = |name: &str| {
-        let to = world.target();
+        let to = fixture.target();
         let act = ["media", name, "--to", &to, "--files-from", "list", "--folder", folder, "--yes"];
         outcome(tessera(home, &act).current_dir(home))
     };
@@ -539,7 +540,7 @@ fn relative_paths_of_a_list_lead_from_the_folder_of_the_dataset_too() {
     let tag = ["tag", "add", "x", "--files-from", "list", "--folder", folder];
     let (code, _, err) = outcome(tessera(home, &tag).current_dir(home));
     assert!(code == 2 && err.contains("write its whole path"), "{code}: {err}");
-    let (code, _, err) = outcome(tessera(home, &tag[..]).current_dir(&world.folder));
+    let (code, _, err) = outcome(tessera(home, &tag[..]).current_dir(&fixture.folder));
     assert_eq!(code, 2, "the list is not there: {err}");
     fs::remove_file(home.join("p5.png")).unwrap();
     let (code, _, err) = outcome(tessera(home, &tag).current_dir(home));
@@ -548,8 +549,8 @@ fn relative_paths_of_a_list_lead_from_the_folder_of_the_dataset_too() {
 
 #[test]
 fn lists_come_from_standard_input_too() {
-    let world = World::new();
-    let folder = world.folder.to_str().unwrap();
+    let fixture = OriginalsHome::new();
+    let folder = fixture.folder.to_str().unwrap();
     let act = [
         "media",
         "copy",
@@ -558,14 +559,14 @@ fn lists_come_from_standard_input_too() {
         "--files-from",
         "-",
         "--to",
-        &world.target(),
+        &fixture.target(),
         "--yes",
     ];
-    let (code, out, err) = piped(world.home.path(), &act, "\n");
+    let (code, out, err) = piped(fixture.home.path(), &act, "\n");
     assert_eq!((code, out.as_str()), (2, ""), "{err}");
     assert!(err.contains("--files-from -: no file is listed"), "{err}");
-    let (code, out, err) = piped(world.home.path(), &act, &format!("{folder}/p5.png\n"));
+    let (code, out, err) = piped(fixture.home.path(), &act, &format!("{folder}/p5.png\n"));
     assert_eq!((code, out.lines().count()), (0, 1), "{err}");
     assert!(out.starts_with("done\t"), "{out}");
-    assert!(Path::new(&world.target()).join("p5.png").is_file());
+    assert!(Path::new(&fixture.target()).join("p5.png").is_file());
 }

@@ -12,7 +12,9 @@ use tessera_testing::{
     server_schema::ServerSchema,
 };
 
-use super::{Serving, documented::replay_section, outcome, started, tessera, world::picture};
+use super::{
+    Serving, documented::replay_section, outcome, served_folder::picture, started, tessera,
+};
 use crate::test_store;
 
 /// Starts a bucket `team` with a folder of twelve pictures and a folder of four more.

@@ -18,8 +18,9 @@ use serde_json::Value;
 use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer, head};
 
 use super::{
-    Serving, outcome, run, started, tessera,
-    world::{World, batch, picture},
+    Serving, outcome, run,
+    served_folder::{ServedFolder, batch, picture},
+    started, tessera,
 };
 
 /// Starts the service with a picture whose archive is larger than anything that the database writes meanwhile.
@@ -32,7 +33,7 @@ fn start_with_large_picture(home: &Path) -> Serving {
     started(tessera(home, &["serve", &path("pictures"), "--data", &path("data")]))
 }
 
-impl World {
+impl ServedFolder {
     fn limit(&self, resource: Resource, current: Option<u64>) {
         let process = Some(Pid::from_child(&self.serving.0));
         let maximum = getrlimit(resource).maximum;
@@ -126,64 +127,64 @@ impl World {
 
 #[tokio::test]
 async fn without_room_for_an_archive_the_export_fails_with_a_reason() {
-    let world = World::started_by(start_with_large_picture).await;
-    let data = world.home.path().join("data");
+    let served = ServedFolder::started_by(start_with_large_picture).await;
+    let data = served.home.path().join("data");
     let size = |name: &str| fs::metadata(data.join(name)).map_or(0, |file| file.len());
     let room = size("tessera.db").max(size("tessera.db-wal")) + (64 << 10);
-    world.limit(Resource::Fsize, Some(room));
-    let task = world.ended(&world.start_export().await).await;
+    served.limit(Resource::Fsize, Some(room));
+    let task = served.ended(&served.start_export().await).await;
     assert_eq!(task["status"], "FAILED", "{task}");
     assert!(task.to_string().contains("archive could not be written"), "{task}");
-    assert_eq!(world.files("exports"), [""; 0]);
-    world.limit(Resource::Fsize, None);
-    world.archive(&world.start_export().await).await;
+    assert_eq!(served.files("exports"), [""; 0]);
+    served.limit(Resource::Fsize, None);
+    served.archive(&served.start_export().await).await;
 }
 
 #[tokio::test]
 async fn files_that_cannot_grow_fail_writes_and_no_reads() {
-    let world = World::started_by(start_with_large_picture).await;
-    world.limit(Resource::Fsize, Some(0));
-    world.assert_only_reads_work(&world.page().await).await;
+    let served = ServedFolder::started_by(start_with_large_picture).await;
+    served.limit(Resource::Fsize, Some(0));
+    served.assert_only_reads_work(&served.page().await).await;
 
-    world.limit(Resource::Fsize, None);
-    world.post("add_media", Some(batch(0))).await;
-    world.until(|record| record["status_new"] == "PARTIAL INDEX").await;
-    let page = world.page().await;
-    world.limit(Resource::Fsize, Some(0));
-    world.assert_failing(Method::POST, &world.path("reindex"), None).await;
+    served.limit(Resource::Fsize, None);
+    served.post("add_media", Some(batch(0))).await;
+    served.until(|record| record["status_new"] == "PARTIAL INDEX").await;
+    let page = served.page().await;
+    served.limit(Resource::Fsize, Some(0));
+    served.assert_failing(Method::POST, &served.path("reindex"), None).await;
 
-    world.limit(Resource::Fsize, None);
-    world.post("reindex", None).await;
-    world.limit(Resource::Fsize, Some(0));
-    world.assert_readable(&page).await;
-    world.limit(Resource::Fsize, None);
-    let record = world.until(|record| record["status_new"] == "READY").await;
+    served.limit(Resource::Fsize, None);
+    served.post("reindex", None).await;
+    served.limit(Resource::Fsize, Some(0));
+    served.assert_readable(&page).await;
+    served.limit(Resource::Fsize, None);
+    let record = served.until(|record| record["status_new"] == "READY").await;
     assert_eq!(record["n_images"].as_u64(), Some(32), "{record}");
-    world.archive(&world.start_export().await).await;
+    served.archive(&served.start_export().await).await;
     let is_archive = |name: &String| name.strip_suffix(".zip").is_some();
-    assert!(world.files("exports").iter().all(is_archive));
+    assert!(served.files("exports").iter().all(is_archive));
 }
 
 #[tokio::test]
 async fn without_descriptors_requests_fail_with_a_reason_and_others_go_on() {
-    let world = World::started_by(start_with_large_picture).await;
-    let page = world.page().await;
-    let [_, original] = world.links().await;
+    let served = ServedFolder::started_by(start_with_large_picture).await;
+    let page = served.page().await;
+    let [_, original] = served.links().await;
     let path = original.split_once("/media/").unwrap().1.to_owned();
     // Open files stay open, and nothing else can be opened, even when a descriptor becomes free.
-    world.limit(Resource::Nofile, Some(0));
+    served.limit(Resource::Nofile, Some(0));
     assert_eq!(
-        world.page().await["clusters"].as_array().unwrap().len(),
+        served.page().await["clusters"].as_array().unwrap().len(),
         page["clusters"].as_array().unwrap().len()
     );
     let response =
-        world.request(Method::GET, &format!("/../../media/{path}")).send().await.unwrap();
+        served.request(Method::GET, &format!("/../../media/{path}")).send().await.unwrap();
     assert_eq!(response.status(), 500, "a file that is there is not missing");
-    let task = world.ended(&world.start_export().await).await;
+    let task = served.ended(&served.start_export().await).await;
     assert_eq!(task["status"], "FAILED", "{task}");
-    world.limit(Resource::Nofile, Some(1024));
-    world.assert_readable(&page).await;
-    world.archive(&world.start_export().await).await;
+    served.limit(Resource::Nofile, Some(1024));
+    served.assert_readable(&page).await;
+    served.archive(&served.start_export().await).await;
 }
 
 #[test]
@@ -233,18 +234,18 @@ impl Drop for SmallDisk {
 async fn a_full_disk_fails_writes_and_no_reads_and_a_read_only_one_is_refused() {
     let Some(disk) = SmallDisk::mount() else { return };
     let data = disk.path();
-    let world = world_with_data(data).await;
-    let page = world.page().await;
+    let served = world_with_data(data).await;
+    let page = served.page().await;
     let filler = fill(data);
-    world.assert_only_reads_work(&page).await;
+    served.assert_only_reads_work(&page).await;
     // Truncating frees the space at once. A child of another test may still have the file open, if it has not executed
     // its program yet.
     filler.set_len(0).unwrap();
     drop(filler);
     fs::remove_file(data.join("filler")).unwrap();
     // Too little space is left for uploads and archives, even after the file is removed.
-    assert_eq!(world.search().await.status(), 200);
-    let World { home, mut serving, .. } = world;
+    assert_eq!(served.search().await.status(), 200);
+    let ServedFolder { home, mut serving, .. } = served;
     serving.0.kill().unwrap();
     serving.0.wait().unwrap();
     let remounted = Command::new("mount").args(["-o", "remount,ro"]).arg(data).status().unwrap();
@@ -260,7 +261,7 @@ async fn a_full_disk_fails_writes_and_no_reads_and_a_read_only_one_is_refused() 
 async fn an_index_that_cannot_be_opened_on_a_full_disk_names_the_disk() {
     let Some(disk) = SmallDisk::mount() else { return };
     let data = disk.path();
-    let World { home, mut serving, .. } = world_with_data(data).await;
+    let ServedFolder { home, mut serving, .. } = world_with_data(data).await;
     kill_process(Pid::from_child(&serving.0), Signal::TERM).unwrap();
     serving.0.wait().unwrap();
     fill(data);
@@ -271,13 +272,13 @@ async fn an_index_that_cannot_be_opened_on_a_full_disk_names_the_disk() {
     assert!(err.contains("the disk of the store or of temporary files is full"), "{err}");
 }
 
-/// Starts a world whose data folder is this folder.
-async fn world_with_data(data: &Path) -> World {
+/// Starts a served folder whose data folder is this folder.
+async fn world_with_data(data: &Path) -> ServedFolder {
     let start = |home: &Path| {
         std::os::unix::fs::symlink(data, home.join("data")).unwrap();
         start_with_large_picture(home)
     };
-    World::started_by(start).await
+    ServedFolder::started_by(start).await
 }
 
 /// Fills a file system. Returns the file that does so.
@@ -287,7 +288,7 @@ fn fill(disk: &Path) -> File {
     file
 }
 
-impl World {
+impl ServedFolder {
     /// Returns the status and the body of `/readyz`.
     async fn readiness(&self) -> (u16, String) {
         let client = tessera_testing::clients::raw_client().build().unwrap();
@@ -301,8 +302,8 @@ impl World {
 async fn work_on_a_full_disk_continues_when_there_is_space_and_nothing_is_ready_meanwhile() {
     let Some(disk) = SmallDisk::mount() else { return };
     let data = disk.path();
-    let world = world_with_data(data).await;
-    let more = world.home.path().canonicalize().unwrap().join("pictures/more");
+    let served = world_with_data(data).await;
+    let more = served.home.path().canonicalize().unwrap().join("pictures/more");
     fs::create_dir(&more).unwrap();
     for number in 0..200 {
         fs::write(more.join(format!("{number}.png")), picture(5_000 + number)).unwrap();
@@ -311,15 +312,15 @@ async fn work_on_a_full_disk_continues_when_there_is_space_and_nothing_is_ready_
     // The operation can be accepted, but its pictures cannot be stored.
     let space = 256 << 10;
     filler.set_len(filler.metadata().unwrap().len() - space).unwrap();
-    let path = format!("dataset_id={}&path={}", world.dataset(), more.display());
-    world.get(&format!("/process/add_media?{path}")).await;
+    let path = format!("dataset_id={}&path={}", served.dataset(), more.display());
+    served.get(&format!("/process/add_media?{path}")).await;
     let begun = Instant::now();
     let mut full_since = None;
     while full_since.is_none_or(|since: Instant| since.elapsed() < Duration::from_secs(3)) {
         assert!(begun.elapsed() < Duration::from_mins(1), "the disk has not become full");
-        let record = world.record().await;
+        let record = served.record().await;
         assert_eq!(record["status_new"], "READ ONLY", "{record}");
-        let (status, body) = world.readiness().await;
+        let (status, body) = served.readiness().await;
         if status == 503 {
             assert!(body.contains("The disk is full"), "{body}");
             let is_named =
@@ -329,10 +330,10 @@ async fn work_on_a_full_disk_continues_when_there_is_space_and_nothing_is_ready_
         }
     }
     filler.set_len(0).unwrap();
-    let record = world.until(|record| record["status_new"] == "PARTIAL INDEX").await;
+    let record = served.until(|record| record["status_new"] == "PARTIAL INDEX").await;
     assert_eq!(record["n_images"].as_u64(), Some(220), "{record}");
     let begun = Instant::now();
-    while world.readiness().await.0 != 200 {
+    while served.readiness().await.0 != 200 {
         assert!(begun.elapsed() < Duration::from_secs(20), "it is never ready again");
     }
 }

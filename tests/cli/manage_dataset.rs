@@ -9,8 +9,8 @@ use std::{
 use serde_json::Value;
 
 use super::{
-    Serving, add_local_profile, home, outcome, picture, picture_folder, run, serve, tessera,
-    world::PATIENCE,
+    Serving, add_local_profile, home, outcome, picture, picture_folder, run, serve,
+    served_folder::PATIENCE, tessera,
 };
 
 /// Adds a profile of the folder, and returns the arguments that select it.

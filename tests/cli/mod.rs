@@ -43,6 +43,7 @@ mod query;
 mod search;
 mod selection;
 mod serve;
+mod served_folder;
 mod set;
 mod store;
 mod suggestions;
@@ -54,7 +55,6 @@ mod unreadable;
 mod upgrade;
 mod waiting;
 mod work;
-mod world;
 
 use std::{
     io::{BufRead, BufReader, Write as _},

@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use super::{Serving, outcome, picture, run, serve, tessera};
 
-fn world() -> (TempDir, Serving) {
+fn serve_folder() -> (TempDir, Serving) {
     let home = tempfile::tempdir().unwrap();
     for name in ["street-cams", "two words"] {
         let folder = home.path().join(name);
@@ -46,7 +46,7 @@ fn completed_in(
 
 #[test]
 fn shells_complete_commands_and_names() {
-    let (home, serving) = world();
+    let (home, serving) = serve_folder();
     let home = home.path();
     assert_eq!(completed(None, home, &["sea"]), ["search"]);
     let datasets = completed(Some(&serving), home, &["dataset", "show", ""]);
@@ -145,7 +145,7 @@ fn without_a_service_names_are_missing_and_nothing_is_said() {
 
 #[test]
 fn the_beginning_of_an_id_names_a_dataset() {
-    let (home, serving) = world();
+    let (home, serving) = serve_folder();
     let home = home.path();
     let id = serving.1["datasets"][0]["id"].as_str().unwrap();
     let ask = |name: &str| {

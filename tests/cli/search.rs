@@ -14,7 +14,7 @@ use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 const ID: &str = "95233006-eddc-11ef-b303-76dbc3993eb2";
 
 /// Starts a service over pictures with captions and labels.
-fn world() -> (TempDir, Serving) {
+fn serve_folder() -> (TempDir, Serving) {
     let home = tempfile::tempdir().unwrap();
     let folder = home.path().join("street-cams");
     fs::create_dir(&folder).unwrap();
@@ -45,7 +45,7 @@ fn document(out: &str) -> Value {
 
 #[test]
 fn a_local_folder_sorts_its_whole_result_by_files() {
-    let (home, _serving) = world();
+    let (home, _serving) = serve_folder();
     let home = home.path();
     let folder = home.join("street-cams");
     let ask = |arguments: &[&str]| {
@@ -157,7 +157,7 @@ fn media_items_of_several_clusters_are_sorted_by_their_files() {
 
 #[test]
 fn pictures_media_and_anchors() {
-    let (home, serving) = world();
+    let (home, serving) = serve_folder();
     let home = home.path();
     let ask = |arguments: &[&str]| ask(home, &serving, arguments);
     fs::copy(home.join("street-cams/a.png"), home.join("van.png")).unwrap();
@@ -199,7 +199,7 @@ fn pictures_media_and_anchors() {
 
 #[test]
 fn results_and_datasets_are_plotted() {
-    let (home, serving) = world();
+    let (home, serving) = serve_folder();
     let ask = |arguments: &[&str]| outcome(&mut serving.asked(home.path(), arguments));
     let (code, out, err) = ask(&["search", "browse", "--granularity", "0", "--plot"]);
     assert_eq!(code, 0, "{err}");
@@ -221,7 +221,7 @@ fn results_and_datasets_are_plotted() {
 
 #[test]
 fn text_searches_filters_views_and_selections() {
-    let (home, serving) = world();
+    let (home, serving) = serve_folder();
     let home = home.path();
     let ask = |arguments: &[&str]| ask(home, &serving, arguments);
     let files = |out: &str| {
@@ -382,7 +382,7 @@ async fn repeated_and_missing_pages_are_reported() {
 /// The service of a local profile ends with the command, so its links would not work.
 #[test]
 fn rows_of_a_local_profile_name_files_instead_of_links() {
-    let (home, serving) = world();
+    let (home, serving) = serve_folder();
     drop(serving);
     let home = home.path();
     let folder = home.join("street-cams");

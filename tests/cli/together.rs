@@ -14,8 +14,9 @@ use serde_json::json;
 use super::{
     Serving, home,
     kill::random,
-    outcome, picture_folder, run, serve, tessera,
-    world::{BATCH, PICTURES, World, batch},
+    outcome, picture_folder, run, serve,
+    served_folder::{BATCH, PICTURES, ServedFolder, batch},
+    tessera,
 };
 
 /// The number of starts and kills, unless `TESSERA_TOGETHER_ROUNDS` gives another one.
@@ -51,25 +52,25 @@ fn other_folders_and_the_same_one_are_open_at_the_same_time() {
 
 #[tokio::test]
 async fn another_process_takes_over_the_tasks_of_a_killed_one() {
-    let mut world = World::started_by(|home| {
+    let mut served = ServedFolder::started_by(|home| {
         let path = |name: &str| home.join(name).to_str().unwrap().to_owned();
         serve(home, &[&path("pictures"), "--data", &path("data")])
     })
     .await;
-    let mut runner = other_service(&world);
+    let mut runner = other_service(&served);
     // The first process runs the tasks. It is killed while the other one accepts an addition.
-    world.swap_service(&mut runner);
-    world.post("add_media", Some(batch(0))).await;
+    served.swap_service(&mut runner);
+    served.post("add_media", Some(batch(0))).await;
     drop(runner);
     let killed = Instant::now();
-    let record = world.until(|record| record["status_new"] == "PARTIAL INDEX").await;
+    let record = served.until(|record| record["status_new"] == "PARTIAL INDEX").await;
     assert_eq!(record["n_images"], PICTURES + BATCH, "{record}");
     assert!(killed.elapsed() < RECOVERY, "{:?}", killed.elapsed());
 }
 
-fn other_service(world: &World) -> Serving {
-    let path = |name: &str| world.home.path().join(name).to_str().unwrap().to_owned();
-    serve(world.home.path(), &[&path("pictures"), "--data", &path("data")])
+fn other_service(served: &ServedFolder) -> Serving {
+    let path = |name: &str| served.home.path().join(name).to_str().unwrap().to_owned();
+    serve(served.home.path(), &[&path("pictures"), "--data", &path("data")])
 }
 
 /// A process that is started and ended by the rounds.
@@ -107,7 +108,7 @@ fn drop_when_ended(slot: Slot) {
 }
 
 /// Starts a command on the same folder, with a service of its own.
-fn command(world: &World, round: u64) -> Child {
+fn command(served: &ServedFolder, round: u64) -> Child {
     let archive = format!("a{round}");
     let export = ["export", "start", "--format", "json", "--name", &archive, "--wait"];
     let words: &[&str] = match random(round, 2, 3) {
@@ -115,12 +116,12 @@ fn command(world: &World, round: u64) -> Child {
         1 => &["search", "clusters"],
         _ => &export,
     };
-    let mut command = tessera(world.home.path(), &[&["--profile", "here"], words].concat());
+    let mut command = tessera(served.home.path(), &[&["--profile", "here"], words].concat());
     command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
 struct Rounds {
-    world: World,
+    served: ServedFolder,
     slots: [Slot; 5],
     expected: BTreeSet<String>,
     additions: u32,
@@ -132,11 +133,11 @@ impl Rounds {
         let number = random(round, 1, 6);
         let is_killed = random(round, 3, 3) > 0;
         let Some(slot) = self.slots.get_mut(usize::try_from(number).unwrap()) else {
-            return self.world.kill();
+            return self.served.kill();
         };
         *slot = match std::mem::replace(slot, Slot::Empty) {
-            Slot::Empty if number < 3 => Slot::Service(other_service(&self.world)),
-            Slot::Empty => Slot::Command(command(&self.world, round)),
+            Slot::Empty if number < 3 => Slot::Service(other_service(&self.served)),
+            Slot::Empty => Slot::Command(command(&self.served, round)),
             running => {
                 running.end(is_killed);
                 Slot::Empty
@@ -146,8 +147,8 @@ impl Rounds {
 
     /// Adds a batch, unless the dataset does not accept one at the moment.
     async fn add(&mut self) {
-        let path = format!("/dataset/{}/add_media", self.world.dataset());
-        let (round, request) = (self.additions, self.world.request(Method::POST, &path));
+        let path = format!("/dataset/{}/add_media", self.served.dataset());
+        let (round, request) = (self.additions, self.served.request(Method::POST, &path));
         let response = request.multipart(batch(round)).send().await.unwrap();
         if response.status() == 202 {
             self.additions += 1;
@@ -161,7 +162,7 @@ impl Rounds {
 #[tokio::test]
 async fn nothing_is_lost_or_stuck_when_six_processes_start_and_end_in_any_order() {
     let rounds = std::env::var("TESSERA_TOGETHER_ROUNDS").map_or(ROUNDS, |it| it.parse().unwrap());
-    let world = World::started_by(|home| {
+    let served = ServedFolder::started_by(|home| {
         let path = |name: &str| home.join(name).to_str().unwrap().to_owned();
         // The commands use the default index folder.
         for folder in ["data", "tessera"] {
@@ -176,31 +177,31 @@ async fn nothing_is_lost_or_stuck_when_six_processes_start_and_end_in_any_order(
     .await;
     let expected = (0..PICTURES).map(|n| format!("p{n:03}.png")).collect();
     let mut rounds_state =
-        Rounds { world, slots: [const { Slot::Empty }; 5], expected, additions: 0 };
+        Rounds { served, slots: [const { Slot::Empty }; 5], expected, additions: 0 };
     for round in 0..rounds {
         rounds_state.change(round);
         if round % 8 == 0 {
             rounds_state.add().await;
         }
         let begun = Instant::now();
-        rounds_state.world.record().await;
+        rounds_state.served.record().await;
         assert!(begun.elapsed() < RECOVERY, "round {round}: {:?}", begun.elapsed());
     }
-    let Rounds { world, slots, expected, .. } = rounds_state;
+    let Rounds { served, slots, expected, .. } = rounds_state;
     for slot in slots {
         slot.end(true);
     }
     let is_idle = |record: &serde_json::Value| {
         ["READY", "PARTIAL INDEX"].iter().any(|it| record["status_new"] == *it)
     };
-    let record = world.until(is_idle).await;
+    let record = served.until(is_idle).await;
     if record["status_new"] == "PARTIAL INDEX" {
-        world.post("reindex", None).await;
-        world.until(|record| record["status_new"] == "READY").await;
+        served.post("reindex", None).await;
+        served.until(|record| record["status_new"] == "READY").await;
     }
-    assert_eq!(world.names().await, expected);
-    assert_eq!(world.record().await["fatal_error_msg"], json!(null));
-    let data = std::fs::read_dir(world.home.path().join("data")).unwrap();
+    assert_eq!(served.names().await, expected);
+    assert_eq!(served.record().await["fatal_error_msg"], json!(null));
+    let data = std::fs::read_dir(served.home.path().join("data")).unwrap();
     let names: Vec<String> =
         data.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     assert!(!names.iter().any(|name| name.starts_with("set-aside")), "{names:?}");

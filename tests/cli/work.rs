@@ -16,8 +16,9 @@ use tessera_testing::server_schema::ServerSchema;
 use uuid::Uuid;
 
 use super::{
-    Serving, outcome, run, started, tessera,
-    world::{BATCH, PATIENCE, PICTURES, World, batch, names},
+    Serving, outcome, run,
+    served_folder::{BATCH, PATIENCE, PICTURES, ServedFolder, batch, names},
+    started, tessera,
 };
 use crate::test_store;
 
@@ -112,7 +113,7 @@ fn worker_ids(home: &Path) -> Vec<Uuid> {
 
 /// Two services and three workers, which end before the store is removed.
 struct Team {
-    world: World,
+    served: ServedFolder,
     second: Serving,
     workers: Vec<Worker>,
     store: TeamStore,
@@ -123,50 +124,50 @@ impl Team {
         let home = tempfile::tempdir().unwrap();
         let store = TeamStore::new(home.path())?;
         let mut workers = Vec::new();
-        let world = World::started_by(|home| {
+        let served = ServedFolder::started_by(|home| {
             let serving = store.serve(home, &[home.join("pictures").to_str().unwrap()]);
             workers.extend((0..WORKERS).map(|_| Worker::start(&store, home)));
             serving
         })
         .await;
-        let second = store.serve(world.home.path(), &[]);
-        tessera_testing::canaries::register_secret(world.reported("api_secret"), true);
-        Some(Self { world, second, workers, store })
+        let second = store.serve(served.home.path(), &[]);
+        tessera_testing::canaries::register_secret(served.reported("api_secret"), true);
+        Some(Self { served, second, workers, store })
     }
 
     /// Sends the following requests to the other service.
     fn switch(&mut self) {
-        self.world.swap_service(&mut self.second);
+        self.served.swap_service(&mut self.second);
     }
 
     async fn until_status(&self, status: &str) {
-        self.world.until(|record| record["status_new"] == status).await;
+        self.served.until(|record| record["status_new"] == status).await;
     }
 }
 
 #[tokio::test]
 async fn services_and_workers_share_a_store() {
     let Some(mut team) = Team::new().await else { return };
-    assert_eq!(team.world.reported("api_key"), team.second.1["api_key"].as_str().unwrap());
-    assert_eq!(team.second.1["datasets"][0]["id"], team.world.dataset());
-    team.world.post("add_media", Some(batch(0))).await;
+    assert_eq!(team.served.reported("api_key"), team.second.1["api_key"].as_str().unwrap());
+    assert_eq!(team.second.1["datasets"][0]["id"], team.served.dataset());
+    team.served.post("add_media", Some(batch(0))).await;
     team.switch();
     team.until_status("PARTIAL INDEX").await;
-    team.world.post("reindex", None).await;
+    team.served.post("reindex", None).await;
     team.switch();
     team.until_status("READY").await;
-    let expected = team.world.names().await;
+    let expected = team.served.names().await;
     assert_eq!(expected.len(), (PICTURES + BATCH) as usize);
     team.switch();
-    assert_eq!(team.world.names().await, expected);
-    let path = format!("/explore/{}?entity_type=IMAGES", team.world.dataset());
-    let page = team.world.get(&path).await;
+    assert_eq!(team.served.names().await, expected);
+    let path = format!("/explore/{}?entity_type=IMAGES", team.served.dataset());
+    let page = team.served.get(&path).await;
     team.switch();
     let without_links = |page: &Value| {
         let clusters = page["clusters"].as_array().unwrap().iter();
         clusters.map(|cluster| cluster["cluster_id"].clone()).collect::<Vec<_>>()
     };
-    assert_eq!(without_links(&team.world.get(&path).await), without_links(&page));
+    assert_eq!(without_links(&team.served.get(&path).await), without_links(&page));
     let begun = Instant::now();
     while team.store.count("lease") != 3 {
         assert!(begun.elapsed() < PATIENCE, "each worker shows that it is alive, and has no task");
@@ -181,13 +182,13 @@ async fn a_worker_gives_back_its_task_when_it_is_stopped() {
         assert!(worker.child.wait().unwrap().success());
     }
     assert_eq!(team.store.count("lease"), 0);
-    team.world.post("add_media", Some(batch(0))).await;
-    assert_eq!(team.world.record().await["status_new"], "READ ONLY", "nobody works");
+    team.served.post("add_media", Some(batch(0))).await;
+    assert_eq!(team.served.record().await["status_new"], "READ ONLY", "nobody works");
     let given_back =
         "INSERT INTO lease SELECT 'indexing/' || row, dataset, 1, 0, 'the disk is full'
                       FROM indexing_task WHERE stage = 'RUNNING'";
     test_store::connect(&team.store.0).execute_batch(given_back).unwrap();
-    let home = team.world.home.path();
+    let home = team.served.home.path();
     let (code, out, err) = outcome(&mut team.store.command(home, &["doctor", "--json"]));
     assert_eq!(code, 0, "{err}");
     let findings = serde_json::from_str::<Value>(&out).unwrap()["findings"].clone();
@@ -205,7 +206,7 @@ async fn a_worker_gives_back_its_task_when_it_is_stopped() {
     let once = ["work", "--once", "--data", data.to_str().unwrap()];
     let (code, out, err) = outcome(&mut team.store.command(home, &once));
     assert_eq!((code, out.as_str()), (0, ""), "{err}");
-    assert_eq!(team.world.record().await["status_new"], "PARTIAL INDEX");
+    assert_eq!(team.served.record().await["status_new"], "PARTIAL INDEX");
 }
 
 #[tokio::test]
@@ -221,20 +222,20 @@ async fn killed_workers_and_services_lose_nothing_and_do_nothing_twice() {
             expected = originals().collect();
         }
         let export = run % 3 == 2;
-        let path = format!("/dataset/{}/export_context_async", team.world.dataset());
+        let path = format!("/dataset/{}/export_context_async", team.served.dataset());
         let query = "file_name=a&export_format=json&include_images=true";
         let task = if export {
-            Some(team.world.get(&format!("{path}?{query}")).await)
+            Some(team.served.get(&format!("{path}?{query}")).await)
         } else {
-            team.world.post("add_media", Some(batch(run).text("auto_reindex", "true"))).await;
+            team.served.post("add_media", Some(batch(run).text("auto_reindex", "true"))).await;
             expected.extend((0..BATCH).map(|n| format!("r{run}_{n:03}.png")));
             None
         };
         // The number of reads chooses the moment of the kill.
         for _ in 0..run * 7 % 23 {
-            team.world.record().await;
+            team.served.record().await;
         }
-        let home = team.world.home.path().to_owned();
+        let home = team.served.home.path().to_owned();
         let store = &team.store;
         for worker in team.workers.iter_mut().skip((run % 2) as usize) {
             worker.kill(store, &home);
@@ -246,10 +247,10 @@ async fn killed_workers_and_services_lose_nothing_and_do_nothing_twice() {
         }
         team.switch();
         if let Some(task) = task {
-            assert_eq!(names(&team.world.archive(&task).await), expected, "run {run}");
+            assert_eq!(names(&team.served.archive(&task).await), expected, "run {run}");
         }
         team.until_status("READY").await;
-        assert_eq!(team.world.names().await, expected, "run {run}");
+        assert_eq!(team.served.names().await, expected, "run {run}");
     }
     assert_eq!(team.store.count("indexing_task WHERE stage = 'RUNNING'"), 0);
     assert_eq!(team.store.count("lease WHERE task NOT LIKE 'worker/%'"), 0, "none sticks");

@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use crate::support::desk::{Desk, cluster, dataset, task};
+use crate::support::app_harness::{AppHarness, cluster, dataset, task};
 use tessera::runtime::frames::FrameWriter;
 use tessera_interface::{
     app::{Event, LoginSetup},
@@ -144,20 +144,20 @@ fn answer(lane: &Lane, text: &str) -> Result<Payload, Failure> {
 }
 
 /// A core whose requests all get a response, and the frames that it draws.
-struct Stage {
-    desk: Desk,
+struct DrawnHarness {
+    harness: AppHarness,
     frames: FrameWriter<Vec<u8>>,
     layer: PictureLayer,
     theme: Theme,
     text: String,
 }
 
-impl Stage {
+impl DrawnHarness {
     fn new(text: &str) -> Self {
         let surface = GraphicsSettings { in_tmux: false, color_depth: ColorDepth::TrueColor };
         let login = LoginSetup { service: name(text), key: name(text), fixed: None };
-        let mut stage = Self {
-            desk: Desk::configured(Protocol::None, |setup| setup.login = Some(login)),
+        let mut screen = Self {
+            harness: AppHarness::configured(Protocol::None, |setup| setup.login = Some(login)),
             frames: FrameWriter::new(Vec::new()),
             layer: PictureLayer::new(surface),
             theme: Theme::built_in(ThemeName::Dark, ColorDepth::Palette16).unwrap(),
@@ -176,23 +176,23 @@ impl Stage {
         let refused =
             RequestOutcome::Rejected { status: 400, message: Some(SafeText::detail(text)) };
         for outcome in [refused, RequestOutcome::Failed(SafeText::detail(text))] {
-            stage.desk.happen(Event::Worker(WorkerEvent::Exchange(exchange(outcome))));
+            screen.harness.happen(Event::Worker(WorkerEvent::Exchange(exchange(outcome))));
         }
-        stage.settle();
-        stage
+        screen.settle();
+        screen
     }
 
     /// Responds to all requests and draws.
     fn settle(&mut self) {
-        while let Some((ticket, _)) = self.desk.open.pop_front() {
+        while let Some((ticket, _)) = self.harness.open.pop_front() {
             let answer = answer(&ticket.lane, &self.text);
-            self.desk.respond(ticket, answer);
+            self.harness.respond(ticket, answer);
         }
         self.draw();
     }
 
     fn draw(&mut self) {
-        let (app, theme, layer) = (&self.desk.app, &self.theme, &mut self.layer);
+        let (app, theme, layer) = (&self.harness.app, &self.theme, &mut self.layer);
         // The whole screen is drawn each time, so that every cell is written.
         self.frames.invalidate();
         let view = |buffer: &mut ratatui::buffer::Buffer| {
@@ -203,16 +203,16 @@ impl Stage {
     }
 
     fn press(&mut self, keys: &str) {
-        self.desk.press(keys);
+        self.harness.press(keys);
         self.settle();
     }
 
     /// Types and pastes the text into the open field.
     fn write(&mut self) {
         let start: String = self.text.chars().take(40).collect();
-        self.desk.type_text(&start);
+        self.harness.type_text(&start);
         self.draw();
-        self.desk.happen(Event::Paste(self.text.clone()));
+        self.harness.happen(Event::Paste(self.text.clone()));
         self.draw();
     }
 
@@ -233,7 +233,7 @@ impl Stage {
                 self.press("esc esc esc 2");
                 self.press(pane);
                 self.press(&keys);
-                if self.desk.app.overlay().is_some() {
+                if self.harness.app.overlay().is_some() {
                     self.write();
                     self.press("enter");
                 }
@@ -336,9 +336,9 @@ fn the_corpus_is_large() {
 #[test]
 fn hostile_text_writes_the_sequences_of_clean_text() {
     let look = |text: &str| {
-        let mut stage = Stage::new(text);
-        stage.look_around();
-        stage.written()
+        let mut screen = DrawnHarness::new(text);
+        screen.look_around();
+        screen.written()
     };
     let clean = look(CLEAN);
     for hostile in corpus::corpus() {
@@ -353,9 +353,9 @@ fn hostile_text_writes_the_sequences_of_clean_text() {
 #[test]
 fn every_screen_and_every_field_is_safe() {
     let everything = |text: &str| {
-        let mut stage = Stage::new(text);
-        stage.press_everything();
-        stage.written()
+        let mut screen = DrawnHarness::new(text);
+        screen.press_everything();
+        screen.written()
     };
     let clean = everything(CLEAN);
     for hostile in ["\x1B[2J", "\u{9B}31m", "\u{202E}", "\n\t猫"] {

@@ -42,7 +42,7 @@ use tessera_testing::{
 };
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
-use crate::{support::desk::settings, test_store};
+use crate::{support::app_harness::settings, test_store};
 
 /// The limit for every wait, which only a bug reaches.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -276,14 +276,14 @@ fn pictures_in(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// The program as a user has it, but without a terminal.
-pub struct Person {
+pub struct UserHarness {
     pub session: RunningApp,
     now: Duration,
     pub effects: Vec<Effect>,
     keys: VecDeque<String>,
 }
 
-impl Person {
+impl UserHarness {
     /// Opens a deployment and waits for the first screen.
     pub async fn at(service: &Service) -> Self {
         Self::keeping(service, StateFolder::default()).await
@@ -319,11 +319,11 @@ impl Person {
         };
         let worker = worker::spawn(service.client(), journal, options);
         let session = RunningApp::new(App::new(setup), worker, Trace::disabled());
-        let mut person =
+        let mut user =
             Self { session, now: Duration::ZERO, effects: vec![], keys: VecDeque::new() };
-        person.happen(Event::Wake);
-        person.settle().await;
-        person
+        user.happen(Event::Wake);
+        user.settle().await;
+        user
     }
 
     fn happen(&mut self, event: Event) {

@@ -2,17 +2,17 @@
 
 use tessera_model::Granularity;
 
-use crate::journeys::harness::{Person, Service};
+use crate::journeys::harness::{Service, UserHarness};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn open_a_dataset_and_see_its_pictures() {
     let service = Service::over_paintings(24).await;
-    let person = Person::at(&service).await;
-    person.sees("● paintings");
-    person.sees("READY");
-    person.sees("1 Datasets");
-    assert!(person.painted_cells() > 500, "pictures are drawn:\n{}", person.screen());
-    let page = person.session.app.results().page().unwrap();
+    let user = UserHarness::at(&service).await;
+    user.sees("● paintings");
+    user.sees("READY");
+    user.sees("1 Datasets");
+    assert!(user.painted_cells() > 500, "pictures are drawn:\n{}", user.screen());
+    let page = user.session.app.results().page().unwrap();
     let members: u64 = page.clusters.iter().filter_map(tessera_model::Cluster::size).sum();
     assert_eq!(members, 24, "every picture is in exactly one cluster");
 }
@@ -20,47 +20,47 @@ async fn open_a_dataset_and_see_its_pictures() {
 #[tokio::test(flavor = "multi_thread")]
 async fn watch_an_index_grow_until_it_is_ready() {
     let service = Service::indexing(48).await;
-    let mut person = Person::at(&service).await;
+    let mut user = UserHarness::at(&service).await;
     service.deployment.wait_until_idle().await;
-    person.wait(2).await;
-    person.sees("● paintings");
-    assert!(person.session.app.results().page().is_some_and(|page| !page.clusters.is_empty()));
+    user.wait(2).await;
+    user.sees("● paintings");
+    assert!(user.session.app.results().page().is_some_and(|page| !page.clusters.is_empty()));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn page_to_the_end_and_back() {
     let service = Service::over_noise(250).await;
-    let mut person = Person::at(&service).await;
-    person.press("< <").await;
-    person.sees("clusters 1-100 · granularity 0 · page 1");
-    let first = person.session.app.results().cluster().unwrap().id;
+    let mut user = UserHarness::at(&service).await;
+    user.press("< <").await;
+    user.sees("clusters 1-100 · granularity 0 · page 1");
+    let first = user.session.app.results().cluster().unwrap().id;
     let mut pages = 1;
-    while person.session.app.results().page().unwrap().may_have_next() {
-        person.press("n").await;
+    while user.session.app.results().page().unwrap().may_have_next() {
+        user.press("n").await;
         pages += 1;
-        person.sees(&format!("page {pages}"));
+        user.sees(&format!("page {pages}"));
     }
-    person.press("n").await;
-    person.sees("this is the last page");
+    user.press("n").await;
+    user.sees("this is the last page");
     for _ in 1..pages {
-        person.press("p").await;
+        user.press("p").await;
     }
-    assert_eq!(person.session.app.results().cluster().unwrap().id, first);
+    assert_eq!(user.session.app.results().cluster().unwrap().id, first);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn granularities_nest_from_many_small_to_few_large_clusters() {
     let service = Service::over_paintings(48).await;
-    let mut person = Person::at(&service).await;
-    person.press("< <").await;
+    let mut user = UserHarness::at(&service).await;
+    user.press("< <").await;
     let mut counts = Vec::new();
     for level in 0..5 {
         assert_eq!(
-            person.session.app.results().view().unwrap().search.granularity,
+            user.session.app.results().view().unwrap().search.granularity,
             Granularity::new(level).unwrap()
         );
-        counts.push(person.session.app.results().page().unwrap().clusters.len());
-        person.press(">").await;
+        counts.push(user.session.app.results().page().unwrap().clusters.len());
+        user.press(">").await;
     }
     assert!(counts.is_sorted_by(|finer, coarser| finer >= coarser), "{counts:?}");
     assert!(counts[0] > counts[4], "{counts:?}");
@@ -69,60 +69,60 @@ async fn granularities_nest_from_many_small_to_few_large_clusters() {
 #[tokio::test(flavor = "multi_thread")]
 async fn find_what_is_similar_and_come_back() {
     let service = Service::over_paintings(40).await;
-    let mut person = Person::at(&service).await;
-    person.press("l").await;
-    let from = person.session.app.results().cluster().unwrap().id;
-    person.press("f").await;
-    person.sees("similar to");
-    let clusters = &person.session.app.results().page().unwrap().clusters;
+    let mut user = UserHarness::at(&service).await;
+    user.press("l").await;
+    let from = user.session.app.results().cluster().unwrap().id;
+    user.press("f").await;
+    user.sees("similar to");
+    let clusters = &user.session.app.results().page().unwrap().clusters;
     let scores: Vec<f64> =
         clusters.iter().map(|cluster| cluster.relevance.as_ref().unwrap().score).collect();
     assert!(scores[0] < 0.005, "the picture itself comes first: {scores:?}");
     assert!(scores.is_sorted(), "nearest first: {scores:?}");
-    person.press("esc").await;
-    assert_eq!(person.session.app.results().cluster().unwrap().id, from);
+    user.press("esc").await;
+    assert_eq!(user.session.app.results().cluster().unwrap().id, from);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn search_by_a_file_of_this_machine() {
     let service = Service::over_paintings(40).await;
-    let mut person = Person::at(&service).await;
-    person.press("F").await;
-    person.paste(&service.a_picture().to_string_lossy());
-    person.press("enter").await;
-    person.sees("similar to");
-    let best = person.session.app.results().cluster().unwrap();
+    let mut user = UserHarness::at(&service).await;
+    user.press("F").await;
+    user.paste(&service.a_picture().to_string_lossy());
+    user.press("enter").await;
+    user.sees("similar to");
+    let best = user.session.app.results().cluster().unwrap();
     assert!(best.relevance.as_ref().unwrap().score < 0.02, "its own copy in the dataset is found");
     assert_eq!(
         best.previews[0].file_name.as_str(),
         service.a_picture().file_name().unwrap().to_str().unwrap()
     );
     // Another granularity registers the same file again, and stays in the same view.
-    person.press("<").await;
-    person.sees("granularity 1");
-    assert_eq!(person.session.app.results().tabs().unwrap().tab().back_stack.len() + 1, 2);
+    user.press("<").await;
+    user.sees("granularity 1");
+    assert_eq!(user.session.app.results().tabs().unwrap().tab().back_stack.len() + 1, 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_that_is_no_picture_is_refused_in_words() {
     let service = Service::over_paintings(12).await;
-    let mut person = Person::at(&service).await;
+    let mut user = UserHarness::at(&service).await;
     let text = service.folder.path().join("notes.txt");
     std::fs::write(&text, "no picture").unwrap();
-    person.press("F").await;
-    person.paste(&text.to_string_lossy());
-    person.press("enter").await;
-    person.sees("✖");
-    assert_eq!(person.session.app.results().tabs().unwrap().tab().back_stack.len() + 1, 1);
+    user.press("F").await;
+    user.paste(&text.to_string_lossy());
+    user.press("enter").await;
+    user.sees("✖");
+    assert_eq!(user.session.app.results().tabs().unwrap().tab().back_stack.len() + 1, 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn enter_ends_in_the_full_size_view_of_the_original() {
     let service = Service::over_paintings(12).await;
-    let mut person = Person::at(&service).await;
+    let mut user = UserHarness::at(&service).await;
     // The keys go through the members, if the cluster has more than one.
-    person.press("enter enter enter").await;
-    let app = &person.session.app;
+    user.press("enter enter enter").await;
+    let app = &user.session.app;
     let panel = app.viewer_panels()[0];
     let (view, canvas) = app.displayed_in_viewer(&panel).unwrap();
     let picture = app.service_data().pictures.get(&view, canvas).unwrap().as_ref().unwrap();
@@ -130,8 +130,8 @@ async fn enter_ends_in_the_full_size_view_of_the_original() {
     // A picture is as large as the screen allows, even if it has fewer pixels.
     let is_fitted = picture.cells.0 == panel.area.width || picture.cells.1 == panel.area.height;
     assert!(is_fitted, "{:?} in {:?}", picture.cells, panel.area);
-    person.press("+ + +").await;
-    person.sees("of ");
-    person.press("esc").await;
-    person.sees("Results");
+    user.press("+ + +").await;
+    user.sees("of ");
+    user.press("esc").await;
+    user.sees("Results");
 }

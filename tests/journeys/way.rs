@@ -3,66 +3,66 @@
 
 use tessera_interface::app::Effect;
 
-use crate::journeys::harness::{Person, Service};
+use crate::journeys::harness::{Service, UserHarness};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_copied_and_logged_names_the_service_and_no_secret() {
     let service = Service::over_paintings(12).await;
-    let mut person = Person::at(&service).await;
-    person.press("y c").await;
-    let copied = person.effects.iter().rev().find_map(|effect| match effect {
+    let mut user = UserHarness::at(&service).await;
+    user.press("y c").await;
+    let copied = user.effects.iter().rev().find_map(|effect| match effect {
         Effect::Copy(text) => Some(text.clone()),
         _ => None,
     });
     let copied = copied.unwrap().to_string();
     assert!(copied.contains("$TESSERA_TOKEN") && copied.contains("/api/v1/explore/"), "{copied}");
-    person.press("@").await;
-    person.sees("GET /api/v1/datasets");
-    person.sees("200");
-    person.press("esc 1 i").await;
-    person.sees("Record of paintings");
-    person.sees("status_new");
-    person.sees("(zone not given)");
+    user.press("@").await;
+    user.sees("GET /api/v1/datasets");
+    user.sees("200");
+    user.press("esc 1 i").await;
+    user.sees("Record of paintings");
+    user.sees("status_new");
+    user.sees("(zone not given)");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_unknown_id_is_reported_and_the_list_stays() {
     let service = Service::over_paintings(12).await;
-    let mut person = Person::at(&service).await;
-    person.press("1 I").await;
-    person.paste("00000000-0000-0000-0000-00000000abcd");
-    person.press("enter").await;
-    person.sees("dataset not found, or no access");
-    person.sees("● paintings");
+    let mut user = UserHarness::at(&service).await;
+    user.press("1 I").await;
+    user.paste("00000000-0000-0000-0000-00000000abcd");
+    user.press("enter").await;
+    user.sees("dataset not found, or no access");
+    user.sees("● paintings");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn lose_and_regain_the_service() {
     let mut service = Service::over_paintings(40).await;
-    let mut person = Person::at(&service).await;
-    let clusters = person.session.app.results().page().unwrap().clusters.len();
+    let mut user = UserHarness::at(&service).await;
+    let clusters = user.session.app.results().page().unwrap().clusters.len();
 
     service.stop().await;
-    person.wait(20).await;
-    person.wait(20).await;
-    person.sees("no response for");
+    user.wait(20).await;
+    user.wait(20).await;
+    user.sees("no response for");
     assert_eq!(
-        person.session.app.results().page().unwrap().clusters.len(),
+        user.session.app.results().page().unwrap().clusters.len(),
         clusters,
         "what was seen stays"
     );
-    person.press("l j h k").await;
-    person.press("f").await;
-    person.sees("r tries again");
+    user.press("l j h k").await;
+    user.press("f").await;
+    user.sees("r tries again");
 
     service.start().await;
-    person.wait(31).await;
-    person.sees("the service responds again");
-    person.wait(31).await;
-    person.sees("lower is closer");
+    user.wait(31).await;
+    user.sees("the service responds again");
+    user.wait(31).await;
+    user.sees("lower is closer");
     assert!(
-        person.session.app.results().page().is_some_and(|page| !page.clusters.is_empty()),
+        user.session.app.results().page().is_some_and(|page| !page.clusters.is_empty()),
         "{}",
-        person.screen()
+        user.screen()
     );
 }

@@ -7,7 +7,7 @@ mod whole_text;
 
 use std::{fmt::Write as _, time::Duration};
 
-use crate::support::desk::Desk;
+use crate::support::app_harness::AppHarness;
 use crate::support::frames::frames;
 use crate::support::scene::{browsed, browsing, similar, with_jobs, with_marks};
 use crate::support::styled::styled;
@@ -30,20 +30,20 @@ fn layer() -> PictureLayer {
     PictureLayer::new(GraphicsSettings { in_tmux: false, color_depth: ColorDepth::TrueColor })
 }
 
-fn screen_in(desk: &Desk, theme: ThemeName) -> String {
-    styled(&drawn(desk, theme))
+fn screen_in(harness: &AppHarness, theme: ThemeName) -> String {
+    styled(&drawn(harness, theme))
 }
 
 /// Draws a screen in the 16 colors of a theme, whose names make a snapshot readable.
-fn drawn(desk: &Desk, theme: ThemeName) -> Buffer {
-    drawn_at_depth(desk, theme, ColorDepth::Palette16)
+fn drawn(harness: &AppHarness, theme: ThemeName) -> Buffer {
+    drawn_at_depth(harness, theme, ColorDepth::Palette16)
 }
 
-fn drawn_at_depth(desk: &Desk, theme: ThemeName, depth: ColorDepth) -> Buffer {
+fn drawn_at_depth(harness: &AppHarness, theme: ThemeName, depth: ColorDepth) -> Buffer {
     let theme = Theme::built_in(theme, depth).unwrap();
     let mut buffer =
-        Buffer::empty(Rect::new(0, 0, desk.app.screen().size.0, desk.app.screen().size.1));
-    ui::draw(&desk.app, &theme, &mut buffer, &mut layer());
+        Buffer::empty(Rect::new(0, 0, harness.app.screen().size.0, harness.app.screen().size.1));
+    ui::draw(&harness.app, &theme, &mut buffer, &mut layer());
     buffer
 }
 
@@ -54,7 +54,7 @@ macro_rules! screens {
 }
 
 /// Brings a core to a screen of this size (columns, rows).
-type Scene = fn(u16, u16) -> Desk;
+type Scene = fn(u16, u16) -> AppHarness;
 
 macro_rules! every {
     ($($name:ident: $scene:expr;)*) => {
@@ -142,18 +142,19 @@ every! {
 
 #[test]
 fn the_help_starts_with_its_pane_and_keys_reach_its_end() {
-    let mut desk = browsing(80, 24);
-    desk.press("?");
-    let shows = |desk: &Desk, text: &str| screen_in(desk, ThemeName::Dark).contains(text);
-    assert!(shows(&desk, "In Results") && shows(&desk, "Search in captions"));
+    let mut harness = browsing(80, 24);
+    harness.press("?");
+    let shows =
+        |harness: &AppHarness, text: &str| screen_in(harness, ThemeName::Dark).contains(text);
+    assert!(shows(&harness, "In Results") && shows(&harness, "Search in captions"));
     for (keys, text) in [
         ("G", "the service no longer reports one"),
         ("k k k k k k k k", "of a semantic filter: keeps higher"),
         ("g", "In Results"),
         ("end", "the service no longer reports one"),
     ] {
-        desk.press(keys);
-        assert!(shows(&desk, text), "{keys}");
+        harness.press(keys);
+        assert!(shows(&harness, text), "{keys}");
     }
 }
 
@@ -161,8 +162,8 @@ fn the_help_starts_with_its_pane_and_keys_reach_its_end() {
 fn reviewed(scene: Scene) -> String {
     let mut text = String::new();
     for (columns, rows) in [(80, 24), (120, 40), (200, 60)] {
-        let desk = scene(columns, rows);
-        let [dark, light] = [ThemeName::Dark, ThemeName::Light].map(|theme| drawn(&desk, theme));
+        let harness = scene(columns, rows);
+        let [dark, light] = [ThemeName::Dark, ThemeName::Light].map(|theme| drawn(&harness, theme));
         let _ = writeln!(text, "== {columns}x{rows}");
         text.push_str(&crate::support::styled::in_two_themes(&dark, &light));
     }
@@ -171,10 +172,10 @@ fn reviewed(scene: Scene) -> String {
 
 screens! {
     region_without_pictures_80x24: {
-        let mut desk = browsing(80, 24);
-        desk.happen(Event::Terminal(Protocol::None, (10, 20)));
-        desk.press("b");
-        screen_in(&desk, ThemeName::Dark)
+        let mut harness = browsing(80, 24);
+        harness.happen(Event::Terminal(Protocol::None, (10, 20)));
+        harness.press("b");
+        screen_in(&harness, ThemeName::Dark)
     };
     similar_plain_120x40: screen_in(&similar(120, 40), ThemeName::Plain);
     marked_plain_80x24: screen_in(&with_marks(80, 24), ThemeName::Plain);
@@ -185,9 +186,9 @@ screens! {
 #[test]
 fn every_status_is_visible_without_color() {
     let shown = screen_in(&browsing(80, 24), ThemeName::Plain);
-    let mut desk = browsing(80, 24);
-    desk.press("1");
-    let list = screen_in(&desk, ThemeName::Plain);
+    let mut harness = browsing(80, 24);
+    harness.press("1");
+    let list = screen_in(&harness, ThemeName::Plain);
     assert!(!shown.contains("rgb(") && !list.contains("cyan") && !list.contains("green"));
     for word in
         ["● set-1", "◔ set-2", "INDEXING 41%", "READ ONLY", "PARTIAL INDEX", "ERROR", "DRAFT"]
@@ -199,18 +200,18 @@ fn every_status_is_visible_without_color() {
 #[test]
 fn a_rejected_login_is_visible_in_the_header_and_in_every_pane() {
     for (columns, rows) in [(80, 24), (120, 40)] {
-        let mut desk = with_jobs(columns, rows);
-        desk.press("esc");
-        desk.wait(30);
-        desk.fail(Lane::Datasets, FailureKind::Unauthorized);
-        let buffer = drawn(&desk, ThemeName::Plain);
+        let mut harness = with_jobs(columns, rows);
+        harness.press("esc");
+        harness.wait(30);
+        harness.fail(Lane::Datasets, FailureKind::Unauthorized);
+        let buffer = drawn(&harness, ThemeName::Plain);
         let header = row(&buffer, 0);
         assert!(header.contains("login required: L") && header.contains("last known"), "{header}");
         for (keys, words) in
             [("2", "rejects the login"), ("4", "needs login"), ("1", "(last known)")]
         {
-            desk.press(keys);
-            let shown = screen_in(&desk, ThemeName::Plain);
+            harness.press(keys);
+            let shown = screen_in(&harness, ThemeName::Plain);
             assert!(shown.contains(words), "{columns}: {words} is missing:\n{shown}");
         }
     }
@@ -219,13 +220,13 @@ fn a_rejected_login_is_visible_in_the_header_and_in_every_pane() {
 #[test]
 fn frames_show_their_video_their_time_and_their_number() {
     for (columns, rows) in [(80, 24), (120, 40)] {
-        let mut desk = frames(columns, rows);
-        let shown = screen_in(&desk, ThemeName::Plain);
+        let mut harness = frames(columns, rows);
+        let shown = screen_in(&harness, ThemeName::Plain);
         for text in ["00:04 a.mp4", "3 frames", "2 frames", "3 images"] {
             assert!(shown.contains(text), "{columns}: {text} is missing:\n{shown}");
         }
-        desk.press("i }");
-        let shown = screen_in(&desk, ThemeName::Plain);
+        harness.press("i }");
+        let shown = screen_in(&harness, ThemeName::Plain);
         let hints = "{ earlier frame  } later frame";
         let texts =
             ["00:06.5 a.mp4", "frame 3 of 4 on this page", "cluster: 2 frames, 2 videos", hints];
@@ -237,30 +238,31 @@ fn frames_show_their_video_their_time_and_their_number() {
 
 #[test]
 fn the_header_shows_who_is_logged_in_and_until_when() {
-    let mut desk = browsed(Desk::hosted(Protocol::HalfBlock, "ak_0123456789abcdef"), 120, 40);
-    desk.happen(Event::Worker(WorkerEvent::TokenIssued(
-        desk.app.clock() + Duration::from_secs(485),
+    let mut harness =
+        browsed(AppHarness::hosted(Protocol::HalfBlock, "ak_0123456789abcdef"), 120, 40);
+    harness.happen(Event::Worker(WorkerEvent::TokenIssued(
+        harness.app.clock() + Duration::from_secs(485),
     )));
-    let header = row(&drawn(&desk, ThemeName::Dark), 0);
+    let header = row(&drawn(&harness, ThemeName::Dark), 0);
     assert!(header.contains("ak_01234567… · token 8 min"), "{header}");
-    desk.happen(Event::Resize(80, 24));
-    let header = row(&drawn(&desk, ThemeName::Dark), 0);
+    harness.happen(Event::Resize(80, 24));
+    let header = row(&drawn(&harness, ThemeName::Dark), 0);
     assert!(header.contains("token 8 min") && !header.contains("ak_"), "{header}");
-    desk.wait(460);
-    let header = row(&drawn(&desk, ThemeName::Dark), 0);
+    harness.wait(460);
+    let header = row(&drawn(&harness, ThemeName::Dark), 0);
     assert!(header.contains("token 25 s"), "{header}");
 }
 
 #[test]
 fn secrets_are_masked_where_they_are_typed() {
-    let mut desk = browsed(Desk::hosted(Protocol::HalfBlock, "ak_1"), 80, 24);
-    desk.press("L right tab tab");
-    desk.type_text("canary");
-    let shown = screen_in(&desk, ThemeName::Dark);
+    let mut harness = browsed(AppHarness::hosted(Protocol::HalfBlock, "ak_1"), 80, 24);
+    harness.press("L right tab tab");
+    harness.type_text("canary");
+    let shown = screen_in(&harness, ThemeName::Dark);
     assert!(shown.contains("••••••") && !shown.contains("canary"), "{shown}");
-    desk.press("up up right down");
-    desk.type_text("canary");
-    let shown = screen_in(&desk, ThemeName::Dark);
+    harness.press("up up right down");
+    harness.type_text("canary");
+    let shown = screen_in(&harness, ThemeName::Dark);
     assert!(shown.contains("••••••") && !shown.contains("canary"), "{shown}");
 }
 
@@ -291,21 +293,21 @@ proptest! {
     #[test]
     fn every_screen_is_drawn_at_any_size(columns in 20u16..320, rows in 6u16..120) {
         for (name, scene) in EVERY {
-            let mut desk = scene(120, 40);
-            desk.happen(Event::Resize(columns, rows));
-            crate::support::scene::paint(&mut desk);
-            let buffer = drawn(&desk, ThemeName::Dark);
+            let mut harness = scene(120, 40);
+            harness.happen(Event::Resize(columns, rows));
+            crate::support::scene::paint(&mut harness);
+            let buffer = drawn(&harness, ThemeName::Dark);
             if columns < MIN_SCREEN.0 || rows < MIN_SCREEN.1 {
                 continue;
             }
             let screen = buffer.area;
-            let layer = desk.app.overlay().map(|overlay| overlay.area(&desk.app));
+            let layer = harness.app.overlay().map(|overlay| overlay.area(&harness.app));
             let layer = layer.unwrap_or_default();
             prop_assert_eq!(layer.intersection(screen), layer);
             for y in [0, rows - 1].into_iter().filter(|y| !layer.rows().any(|row| row.y == *y)) {
                 prop_assert!(!row(&buffer, y).trim().is_empty(), "{name}: row {y} is empty");
             }
-            let parts = parts(&desk.app.areas());
+            let parts = parts(&harness.app.areas());
             for (index, part) in parts.iter().enumerate() {
                 prop_assert_eq!(part.intersection(screen), *part);
                 let overlaps = parts[index + 1..].iter().any(|other| part.intersects(*other));

@@ -157,16 +157,16 @@ fn success_is_green_and_states_differ_without_green_cones() {
 
 #[test]
 fn the_depth_of_color_changes_only_colors() {
-    let desk = browsing(120, 40);
+    let harness = browsing(120, 40);
     let text = |depth| {
-        let buffer = drawn_at_depth(&desk, ThemeName::Dark, depth);
+        let buffer = drawn_at_depth(&harness, ThemeName::Dark, depth);
         (0..40).map(|y| row(&buffer, y)).collect::<Vec<_>>()
     };
     assert_eq!(text(ColorDepth::TrueColor), text(ColorDepth::Palette16));
     // The name of the program is the first word of the screen.
-    let name = |depth| drawn_at_depth(&desk, ThemeName::Dark, depth)[(1, 0)].fg;
+    let name = |depth| drawn_at_depth(&harness, ThemeName::Dark, depth)[(1, 0)].fg;
     assert!(matches!(name(ColorDepth::TrueColor), Color::Rgb(..)));
-    assert_eq!(name(ColorDepth::Palette16), drawn(&desk, ThemeName::Dark)[(1, 0)].fg);
+    assert_eq!(name(ColorDepth::Palette16), drawn(&harness, ThemeName::Dark)[(1, 0)].fg);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use tessera_model::{MediaId, Status, UserTags, vql::ExtraColumns};
 use tessera_picture::Protocol;
 use uuid::Uuid;
 
-use crate::support::desk::{Desk, dataset};
+use crate::support::app_harness::{AppHarness, dataset};
 
 fn image(number: u128, kibibytes: u64) -> DuplicateImage {
     let content = FileContent {
@@ -54,30 +54,30 @@ pub fn group(first: u128, kibibytes: &[u64]) -> DuplicateGroup {
 }
 
 /// Opens a dataset of a local folder, without pictures.
-pub fn local_desk(columns: u16, rows: u16) -> Desk {
-    let mut desk = Desk::with_pictures(Protocol::None);
-    desk.happen(Event::Resize(columns, rows));
-    desk.opening_folder(vec![dataset(1, Status::Ready)])
+pub fn local_desk(columns: u16, rows: u16) -> AppHarness {
+    let mut harness = AppHarness::with_pictures(Protocol::None);
+    harness.happen(Event::Resize(columns, rows));
+    harness.opening_folder(vec![dataset(1, Status::Ready)])
 }
 
 /// Reviews a group of three images and a group of two.
-pub fn reviewing(columns: u16, rows: u16) -> Desk {
-    let mut desk = local_desk(columns, rows);
-    desk.press("g d");
+pub fn reviewing(columns: u16, rows: u16) -> AppHarness {
+    let mut harness = local_desk(columns, rows);
+    harness.press("g d");
     let mut pair = group(1, &[10, 10]);
     pair.others[0].is_identical = true;
     let groups = vec![pair, group(4, &[50, 40, 30])];
-    desk.answer(Lane::FileAction(dataset(1, Status::Ready).id), Payload::Duplicates(groups));
-    desk
+    harness.answer(Lane::FileAction(dataset(1, Status::Ready).id), Payload::Duplicates(groups));
+    harness
 }
 
 /// Reviews a group with painted pictures.
-pub fn reviewing_pictures(columns: u16, rows: u16, keys: &str) -> Desk {
-    let mut desk = reviewing(columns, rows);
-    desk.happen(Event::Terminal(Protocol::HalfBlock, (10, 20)));
+pub fn reviewing_pictures(columns: u16, rows: u16, keys: &str) -> AppHarness {
+    let mut harness = reviewing(columns, rows);
+    harness.happen(Event::Terminal(Protocol::HalfBlock, (10, 20)));
     if !keys.is_empty() {
-        desk.press(keys);
+        harness.press(keys);
     }
-    crate::support::scene::paint(&mut desk);
-    desk
+    crate::support::scene::paint(&mut harness);
+    harness
 }

@@ -8,7 +8,7 @@ use tessera_model::{Cluster, Page, Preview, SafeText, Status, VideoFrame};
 use tessera_picture::Protocol;
 
 use crate::support::{
-    desk::{Desk, cluster, dataset},
+    app_harness::{AppHarness, cluster, dataset},
     scene::paint,
 };
 
@@ -42,11 +42,11 @@ pub fn frames_of_two_videos() -> Page {
     Page { clusters, fills_pages: true, ..Page::default() }
 }
 
-pub fn frames(columns: u16, rows: u16) -> Desk {
-    let mut desk = Desk::with_pictures(Protocol::HalfBlock);
-    desk.happen(Event::Resize(columns, rows));
-    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
-    desk.answer_page(frames_of_two_videos());
-    paint(&mut desk);
-    desk
+pub fn frames(columns: u16, rows: u16) -> AppHarness {
+    let mut harness = AppHarness::with_pictures(Protocol::HalfBlock);
+    harness.happen(Event::Resize(columns, rows));
+    harness.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
+    harness.answer_page(frames_of_two_videos());
+    paint(&mut harness);
+    harness
 }

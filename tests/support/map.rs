@@ -8,7 +8,7 @@ use tessera_model::{MapIssue, MapPoint, MediaId, MediaMap, SafeText, Status};
 use tessera_picture::Protocol;
 use uuid::Uuid;
 
-use crate::support::desk::{Desk, dataset, page};
+use crate::support::app_harness::{AppHarness, dataset, page};
 
 /// The groups of the map: the name of the label, and the center.
 const GROUPS: [(&str, [f32; 2]); 3] = [
@@ -46,32 +46,32 @@ pub fn map(points: u32) -> MediaMap {
 }
 
 /// Opens the map of a dataset, without its points.
-pub fn opening(columns: u16, rows: u16, protocol: Protocol) -> Desk {
-    let mut desk = Desk::with_pictures(protocol);
-    desk.happen(Event::Resize(columns, rows));
-    let mut desk = desk.opening_folder(vec![dataset(1, Status::Ready)]);
-    desk.press("g e");
-    desk
+pub fn opening(columns: u16, rows: u16, protocol: Protocol) -> AppHarness {
+    let mut harness = AppHarness::with_pictures(protocol);
+    harness.happen(Event::Resize(columns, rows));
+    let mut harness = harness.opening_folder(vec![dataset(1, Status::Ready)]);
+    harness.press("g e");
+    harness
 }
 
 /// Answers the request for the map.
-pub fn answer(desk: &mut Desk, map: MediaMap) {
-    let (ticket, request) = desk.take(|lane| matches!(lane, Lane::Map(_)));
+pub fn answer(harness: &mut AppHarness, map: MediaMap) {
+    let (ticket, request) = harness.take(|lane| matches!(lane, Lane::Map(_)));
     let Lane::Map(search) = &ticket.lane else { unreachable!() };
     assert_eq!(request, Request::Map(search.clone()));
-    desk.respond(ticket, Ok(Payload::Map(map)));
+    harness.respond(ticket, Ok(Payload::Map(map)));
 }
 
 /// Shows a map of 600 points after some keys, with the picture at the cursor.
-pub fn mapped(columns: u16, rows: u16, keys: &str) -> Desk {
-    let mut desk = opening(columns, rows, Protocol::HalfBlock);
-    answer(&mut desk, map(600));
+pub fn mapped(columns: u16, rows: u16, keys: &str) -> AppHarness {
+    let mut harness = opening(columns, rows, Protocol::HalfBlock);
+    answer(&mut harness, map(600));
     if !keys.is_empty() {
-        desk.press(keys);
+        harness.press(keys);
     }
-    while desk.open.iter().any(|(ticket, _)| matches!(ticket.lane, Lane::Page(_))) {
-        desk.answer_page(page(0, 600));
+    while harness.open.iter().any(|(ticket, _)| matches!(ticket.lane, Lane::Page(_))) {
+        harness.answer_page(page(0, 600));
     }
-    crate::support::scene::paint(&mut desk);
-    desk
+    crate::support::scene::paint(&mut harness);
+    harness
 }

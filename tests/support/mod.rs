@@ -1,6 +1,6 @@
 //! Helpers that the tests of the core, the screens and hostile text share.
 
-pub mod desk;
+pub mod app_harness;
 pub mod duplicates;
 pub mod frames;
 pub mod map;

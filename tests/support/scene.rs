@@ -17,7 +17,7 @@ use tessera_model::{
 };
 use tessera_picture::{Canvas, Encoded, PictureSubject, Protocol, Thumbnail};
 
-use crate::support::desk::{Desk, cluster, dataset, folder_query, page, task};
+use crate::support::app_harness::{AppHarness, cluster, dataset, folder_query, page, task};
 
 /// Creates a picture whose colors identify it and show its orientation.
 pub fn gradient(seed: u128, canvas: Canvas) -> Thumbnail {
@@ -36,18 +36,18 @@ pub fn gradient(seed: u128, canvas: Canvas) -> Thumbnail {
 }
 
 /// Responds to all open picture requests.
-pub fn paint(desk: &mut Desk) {
+pub fn paint(harness: &mut AppHarness) {
     while let Some(place) =
-        desk.open.iter().position(|(ticket, _)| matches!(ticket.lane, Lane::Picture(..)))
+        harness.open.iter().position(|(ticket, _)| matches!(ticket.lane, Lane::Picture(..)))
     {
-        let (ticket, _) = desk.open.remove(place).unwrap();
+        let (ticket, _) = harness.open.remove(place).unwrap();
         let Lane::Picture(ref sight, canvas) = ticket.lane else { unreachable!() };
         let seed = match sight.subject {
             PictureSubject::Media(media) => media.0.as_u128(),
             PictureSubject::File(_) | PictureSubject::ArchiveEntry(..) => 7,
             PictureSubject::Difference(one, other) => one.0.as_u128() ^ other.0.as_u128(),
         };
-        desk.respond(ticket, Ok(Payload::Picture(gradient(seed, canvas))));
+        harness.respond(ticket, Ok(Payload::Picture(gradient(seed, canvas))));
     }
 }
 
@@ -89,109 +89,109 @@ pub fn ranked() -> Page {
 }
 
 /// Shows datasets, clusters and pictures at a size.
-pub fn browsing(columns: u16, rows: u16) -> Desk {
-    browsed(Desk::with_pictures(Protocol::HalfBlock), columns, rows)
+pub fn browsing(columns: u16, rows: u16) -> AppHarness {
+    browsed(AppHarness::with_pictures(Protocol::HalfBlock), columns, rows)
 }
 
 /// Resizes a core at its start, and loads datasets, clusters and pictures.
-pub fn browsed(mut desk: Desk, columns: u16, rows: u16) -> Desk {
-    desk.happen(Event::Resize(columns, rows));
-    desk.answer(Lane::Datasets, Payload::Datasets(several(), 0));
-    desk.answer_page(page(0, 40));
-    paint(&mut desk);
-    desk
+pub fn browsed(mut harness: AppHarness, columns: u16, rows: u16) -> AppHarness {
+    harness.happen(Event::Resize(columns, rows));
+    harness.answer(Lane::Datasets, Payload::Datasets(several(), 0));
+    harness.answer_page(page(0, 40));
+    paint(&mut harness);
+    harness
 }
 
 /// Shows pictures of several shapes in a mosaic.
-pub fn mosaic(columns: u16, rows: u16) -> Desk {
-    let mut desk = Desk::with_pictures(Protocol::HalfBlock);
-    desk.happen(Event::Resize(columns, rows));
-    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
+pub fn mosaic(columns: u16, rows: u16) -> AppHarness {
+    let mut harness = AppHarness::with_pictures(Protocol::HalfBlock);
+    harness.happen(Event::Resize(columns, rows));
+    harness.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
     let mut pictures = page(0, 40);
     let shapes = [(1_200, 800), (600, 900), (800, 800), (2_400, 700), (480, 1_040)];
     for (cluster, shape) in pictures.clusters.iter_mut().zip(shapes.into_iter().cycle()) {
         cluster.previews[0].dimensions = Some(shape);
     }
-    desk.answer_page(pictures);
-    desk.press("2 g r l j space l");
-    paint(&mut desk);
-    desk
+    harness.answer_page(pictures);
+    harness.press("2 g r l j space l");
+    paint(&mut harness);
+    harness
 }
 
 /// Shows a local dataset whose whole result is sorted by date.
-pub fn sorted_files(columns: u16, rows: u16) -> Desk {
-    let mut desk = local(columns, rows);
-    desk.press("2 ,");
-    desk.type_text("newest");
-    desk.press("enter");
-    desk.answer_page(page(5, 100));
-    paint(&mut desk);
-    desk
+pub fn sorted_files(columns: u16, rows: u16) -> AppHarness {
+    let mut harness = local(columns, rows);
+    harness.press("2 ,");
+    harness.type_text("newest");
+    harness.press("enter");
+    harness.answer_page(page(5, 100));
+    paint(&mut harness);
+    harness
 }
 
 /// Looks for a name on all pages of a service, while it runs with a match or after it ended without one.
-pub fn name_scan(columns: u16, rows: u16, in_vain: bool) -> Desk {
-    let mut desk = browsing(columns, rows);
-    desk.press("2 /");
-    desk.type_text(if in_vain { "zebra" } else { "1502" });
-    desk.press("tab");
+pub fn name_scan(columns: u16, rows: u16, in_vain: bool) -> AppHarness {
+    let mut harness = browsing(columns, rows);
+    harness.press("2 /");
+    harness.type_text(if in_vain { "zebra" } else { "1502" });
+    harness.press("tab");
     for number in [0, 100] {
         let mut found = page(number, 100);
         found.clusters[0].n_images = Some(1_203);
         for cluster in &mut found.clusters {
             cluster.labels = vec![SafeText::name("vehicles")];
         }
-        desk.answer_page(found);
+        harness.answer_page(found);
     }
     if in_vain {
-        desk.answer_page(page(200, 40));
+        harness.answer_page(page(200, 40));
     }
-    paint(&mut desk);
-    desk
+    paint(&mut harness);
+    harness
 }
 
-pub fn similar(columns: u16, rows: u16) -> Desk {
-    let mut desk = browsing(columns, rows);
-    desk.press("f");
-    desk.answer_page(ranked());
-    paint(&mut desk);
-    desk
+pub fn similar(columns: u16, rows: u16) -> AppHarness {
+    let mut harness = browsing(columns, rows);
+    harness.press("f");
+    harness.answer_page(ranked());
+    paint(&mut harness);
+    harness
 }
 
 /// Shows a job in each state.
-pub fn with_jobs(columns: u16, rows: u16) -> Desk {
-    let mut desk = browsing(columns, rows);
+pub fn with_jobs(columns: u16, rows: u16) -> AppHarness {
+    let mut harness = browsing(columns, rows);
     for _ in 0..4 {
-        desk.press("e enter");
+        harness.press("e enter");
     }
-    desk.answer(Lane::StartJob(JobId(0)), Payload::Export(task("COMPLETED")));
+    harness.answer(Lane::StartJob(JobId(0)), Payload::Export(task("COMPLETED")));
     let path = "/downloads/set-1.zip".into();
-    desk.answer(
+    harness.answer(
         Lane::Download(JobId(0)),
         Payload::Downloaded(Archive { path, bytes: 11_400_000, entries: 241, images: 240 }),
     );
-    desk.answer(Lane::StartJob(JobId(1)), Payload::Export(task("IN_PROGRESS")));
-    desk.fail(Lane::StartJob(JobId(2)), FailureKind::NoResponse);
-    desk.wait(5);
-    desk
+    harness.answer(Lane::StartJob(JobId(1)), Payload::Export(task("IN_PROGRESS")));
+    harness.fail(Lane::StartJob(JobId(2)), FailureKind::NoResponse);
+    harness.wait(5);
+    harness
 }
 
 /// Shows a core at a size, before any response.
-pub fn loading(columns: u16, rows: u16) -> Desk {
-    let mut desk = Desk::new();
-    desk.happen(Event::Resize(columns, rows));
-    desk
+pub fn loading(columns: u16, rows: u16) -> AppHarness {
+    let mut harness = AppHarness::new();
+    harness.happen(Event::Resize(columns, rows));
+    harness
 }
 
-pub fn datasets(columns: u16, rows: u16) -> Desk {
+pub fn datasets(columns: u16, rows: u16) -> AppHarness {
     browsing(columns, rows).pressing("1 j j j j")
 }
 
 /// Shows a missing folder, and asks before its dataset with uploads is removed.
-pub fn removing(columns: u16, rows: u16) -> Desk {
-    let mut desk = local(columns, rows);
-    desk.press("1 D");
-    let id = desk.app.selected_dataset().unwrap().id;
+pub fn removing(columns: u16, rows: u16) -> AppHarness {
+    let mut harness = local(columns, rows);
+    harness.press("1 D");
+    let id = harness.app.selected_dataset().unwrap().id;
     let local = LocalDataset {
         folder_missing: true,
         uploads: 3,
@@ -199,90 +199,90 @@ pub fn removing(columns: u16, rows: u16) -> Desk {
         patterns: tessera_model::PatternLists::default(),
         encoding: None,
     };
-    desk.answer(Lane::ConfirmRemoval(id), Payload::LocalDataset(local));
-    desk
+    harness.answer(Lane::ConfirmRemoval(id), Payload::LocalDataset(local));
+    harness
 }
 
 /// Searches captions in a local folder, and finds nothing.
-fn searching_in_vain(columns: u16, rows: u16) -> Desk {
-    let mut desk = local(columns, rows);
-    desk.press("c");
-    desk.type_text("dog");
-    desk.press("enter");
-    desk.answer_page(page(0, 0));
-    desk
+fn searching_in_vain(columns: u16, rows: u16) -> AppHarness {
+    let mut harness = local(columns, rows);
+    harness.press("c");
+    harness.type_text("dog");
+    harness.press("enter");
+    harness.answer_page(page(0, 0));
+    harness
 }
 
 /// Offers a model below the results of a local folder.
-pub fn offering_model(columns: u16, rows: u16) -> Desk {
-    let mut desk = local(columns, rows);
+pub fn offering_model(columns: u16, rows: u16) -> AppHarness {
+    let mut harness = local(columns, rows);
     let models = serde_json::json!({ "CAPTION_IMAGES": { "id": "space" } });
     let body = serde_json::json!({ "dataset_enrichment_models": { "enrichment_models": models } });
-    desk.answer_enrichments(&body);
-    desk
+    harness.answer_enrichments(&body);
+    harness
 }
 
 /// Lists the models.
-pub fn models(columns: u16, rows: u16) -> Desk {
+pub fn models(columns: u16, rows: u16) -> AppHarness {
     searching_in_vain(columns, rows).pressing("g a")
 }
 
 /// Says what a model downloads.
-pub fn model_sizes(columns: u16, rows: u16) -> Desk {
-    let mut desk = models(columns, rows);
-    desk.press("2");
+pub fn model_sizes(columns: u16, rows: u16) -> AppHarness {
+    let mut harness = models(columns, rows);
+    harness.press("2");
     let name = "Xenova/clip-vit-base-patch32".to_owned();
     let plan = tessera_model::ModelPlan { name, files: 6, bytes: 607_000_000, note: "" };
-    desk.answer(Lane::PlanModel, Payload::ModelPlanned(plan));
-    desk
+    harness.answer(Lane::PlanModel, Payload::ModelPlanned(plan));
+    harness
 }
 
 /// Downloads a model.
-pub fn getting_model(columns: u16, rows: u16) -> Desk {
-    let mut desk = model_sizes(columns, rows);
-    desk.press("enter");
-    let (ticket, _) = desk.take(|lane| matches!(lane, Lane::GetModel(_)));
+pub fn getting_model(columns: u16, rows: u16) -> AppHarness {
+    let mut harness = model_sizes(columns, rows);
+    harness.press("enter");
+    let (ticket, _) = harness.take(|lane| matches!(lane, Lane::GetModel(_)));
     for done in [100_000_000, 120_000_000, 140_000_000, 160_000_000] {
-        desk.wait(2);
+        harness.wait(2);
         let progress = tessera_interface::message::RequestProgress {
             ticket: ticket.clone(),
             done,
             total: Some(607_000_000),
         };
-        desk.happen(Event::Worker(WorkerEvent::Progress(progress)));
+        harness.happen(Event::Worker(WorkerEvent::Progress(progress)));
     }
-    desk.press("4");
-    desk
+    harness.press("4");
+    harness
 }
 
 /// Shows datasets of local folders, of which the first one is missing.
-pub fn local(columns: u16, rows: u16) -> Desk {
-    let mut desk = Desk::with_pictures(Protocol::HalfBlock);
-    desk.app.setup_mut().deployment = DeploymentKind::Local;
-    desk.happen(Event::Resize(columns, rows));
+pub fn local(columns: u16, rows: u16) -> AppHarness {
+    let mut harness = AppHarness::with_pictures(Protocol::HalfBlock);
+    harness.app.setup_mut().deployment = DeploymentKind::Local;
+    harness.happen(Event::Resize(columns, rows));
     let mut list = several();
     list[0].folder_missing = true;
-    desk.answer(Lane::Datasets, Payload::Datasets(list, 0));
-    desk.answer_page(page(0, 40));
-    paint(&mut desk);
-    desk
+    harness.answer(Lane::Datasets, Payload::Datasets(list, 0));
+    harness.answer_page(page(0, 40));
+    paint(&mut harness);
+    harness
 }
 
-pub fn local_and(columns: u16, rows: u16, keys: &str) -> Desk {
+pub fn local_and(columns: u16, rows: u16, keys: &str) -> AppHarness {
     local(columns, rows).pressing(keys)
 }
 
 /// Asks whether the sets of a split replace saved selections.
-pub fn replacing_sets(columns: u16, rows: u16) -> Desk {
-    let mut desk = local_and(columns, rows, "g S enter");
+pub fn replacing_sets(columns: u16, rows: u16) -> AppHarness {
+    let mut harness = local_and(columns, rows, "g S enter");
     let names = ["train", "val"].map(SafeText::name).to_vec();
-    desk.answer(Lane::Split(dataset(1, Status::Ready).id), Payload::SetNamesTaken(names));
-    desk
+    harness.answer(Lane::Split(dataset(1, Status::Ready).id), Payload::SetNamesTaken(names));
+    harness
 }
 
 /// Shows the results of a check.
-pub fn checked(columns: u16, rows: u16) -> Desk {
-    let mut desk = local_and(columns, rows, "g c enter");
+pub fn checked(columns: u16, rows: u16) -> AppHarness {
+    let mut harness = local_and(columns, rows, "g c enter");
     let results = [
         (Rule::Duplicates, "duplicates", "at most 1%", 3, false),
         (Rule::Blur, "blur", "at most 2%", 4, true),
@@ -298,33 +298,33 @@ pub fn checked(columns: u16, rows: u16) -> Desk {
         media: Selection::default(),
     });
     let lane = Lane::Check(dataset(1, Status::Ready).id);
-    desk.answer(lane, Payload::Checked(results.to_vec()));
-    desk
+    harness.answer(lane, Payload::Checked(results.to_vec()));
+    harness
 }
 
-pub fn detail(columns: u16, rows: u16) -> Desk {
-    let mut desk = similar(columns, rows);
-    desk.press("l enter l");
-    let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Members(..)));
-    desk.respond(ticket, Err(Failure::new(FailureKind::NotFound, "no such path")));
-    paint(&mut desk);
-    desk
+pub fn detail(columns: u16, rows: u16) -> AppHarness {
+    let mut harness = similar(columns, rows);
+    harness.press("l enter l");
+    let (ticket, _) = harness.take(|lane| matches!(lane, Lane::Members(..)));
+    harness.respond(ticket, Err(Failure::new(FailureKind::NotFound, "no such path")));
+    paint(&mut harness);
+    harness
 }
 
-pub fn help(columns: u16, rows: u16) -> Desk {
+pub fn help(columns: u16, rows: u16) -> AppHarness {
     browsing(columns, rows).pressing("?")
 }
 
-pub fn log(columns: u16, rows: u16) -> Desk {
-    let mut desk = browsing(columns, rows);
+pub fn log(columns: u16, rows: u16) -> AppHarness {
+    let mut harness = browsing(columns, rows);
     let outcomes = [
         RequestOutcome::Succeeded { status: 200, bytes: 2_048 },
         RequestOutcome::Rejected { status: 409, message: Some(SafeText::detail("not READY")) },
         RequestOutcome::Failed(SafeText::detail("the connection was closed")),
     ];
     for outcome in outcomes {
-        desk.wait(3);
-        desk.happen(Event::Worker(WorkerEvent::Exchange(RequestRecord {
+        harness.wait(3);
+        harness.happen(Event::Worker(WorkerEvent::Exchange(RequestRecord {
             purpose: "list the datasets",
             method: "GET",
             target: SafeText::detail("/api/v1/datasets"),
@@ -335,30 +335,30 @@ pub fn log(columns: u16, rows: u16) -> Desk {
             retry_in: None,
         })));
     }
-    desk.press("@");
-    desk
+    harness.press("@");
+    harness
 }
 
-pub fn record(columns: u16, rows: u16) -> Desk {
-    let mut desk = browsing(columns, rows);
-    desk.press("1 i");
+pub fn record(columns: u16, rows: u16) -> AppHarness {
+    let mut harness = browsing(columns, rows);
+    harness.press("1 i");
     let field = |(name, value): (&str, &str)| RecordField {
         name: SafeText::name(name),
         value: SafeText::detail(value),
     };
     let fields = [("created_at", "2026-11-21T09:00:00"), ("flux_level", "7")].map(field);
     let id = several()[0].id;
-    desk.answer(Lane::Record(id), Payload::Record(fields.to_vec()));
-    desk
+    harness.answer(Lane::Record(id), Payload::Record(fields.to_vec()));
+    harness
 }
 
-pub fn export_form(columns: u16, rows: u16) -> Desk {
+pub fn export_form(columns: u16, rows: u16) -> AppHarness {
     browsing(columns, rows).pressing("e tab tab")
 }
 
-pub fn file_picker(columns: u16, rows: u16) -> Desk {
-    let mut desk = browsing(columns, rows);
-    desk.press("F");
+pub fn file_picker(columns: u16, rows: u16) -> AppHarness {
+    let mut harness = browsing(columns, rows);
+    harness.press("F");
     let entry = |name: &str, is_folder, bytes| FolderEntry {
         name: SafeText::file_name(name),
         file_name: name.into(),
@@ -373,181 +373,181 @@ pub fn file_picker(columns: u16, rows: u16) -> Desk {
         entry("with a \u{1b}[31m bad name.webp", false, 5_100),
     ];
     let listed = FolderListing { path: ".".into(), entries, omitted: 1_200 };
-    desk.answer(Lane::Folder(folder_query(".", "")), Payload::Folder(listed));
-    desk.press("down down");
-    paint(&mut desk);
-    desk
+    harness.answer(Lane::Folder(folder_query(".", "")), Payload::Folder(listed));
+    harness.press("down down");
+    paint(&mut harness);
+    harness
 }
 
-pub fn region_picker(columns: u16, rows: u16) -> Desk {
-    let mut desk = browsing(columns, rows);
-    desk.press("b l j");
-    paint(&mut desk);
-    desk
+pub fn region_picker(columns: u16, rows: u16) -> AppHarness {
+    let mut harness = browsing(columns, rows);
+    harness.press("b l j");
+    paint(&mut harness);
+    harness
 }
 
-pub fn region_numbers(columns: u16, rows: u16) -> Desk {
+pub fn region_numbers(columns: u16, rows: u16) -> AppHarness {
     region_picker(columns, rows).pressing("tab tab tab ctrl-u 0 . 9 9")
 }
 
-pub fn framed_detail(columns: u16, rows: u16) -> Desk {
-    let mut desk = Desk::with_pictures(Protocol::HalfBlock);
-    desk.happen(Event::Resize(columns, rows));
-    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
+pub fn framed_detail(columns: u16, rows: u16) -> AppHarness {
+    let mut harness = AppHarness::with_pictures(Protocol::HalfBlock);
+    harness.happen(Event::Resize(columns, rows));
+    harness.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
     let mut objects = page(0, 3);
     for cluster in &mut objects.clusters {
         cluster.previews[0].region = Region::new(0.2, 0.3, 0.4, 0.5);
     }
-    desk.answer_page(objects);
-    desk.press("enter");
-    paint(&mut desk);
-    desk
+    harness.answer_page(objects);
+    harness.press("enter");
+    paint(&mut harness);
+    harness
 }
 
-pub fn file_line(columns: u16, rows: u16) -> Desk {
-    let mut desk = browsing(columns, rows);
-    desk.press("F");
-    desk.type_text(
+pub fn file_line(columns: u16, rows: u16) -> AppHarness {
+    let mut harness = browsing(columns, rows);
+    harness.press("F");
+    harness.type_text(
         "~/pictures/a very long path that does not fit into the line of the form at all/cat.jpg",
     );
-    desk
+    harness
 }
 
-pub fn failed(columns: u16, rows: u16) -> Desk {
-    let mut desk = loading(columns, rows);
-    let (ticket, _) = desk.take(|lane| *lane == Lane::Datasets);
+pub fn failed(columns: u16, rows: u16) -> AppHarness {
+    let mut harness = loading(columns, rows);
+    let (ticket, _) = harness.take(|lane| *lane == Lane::Datasets);
     let failure = Failure::new(FailureKind::Unreachable, "media.example refuses the connection")
         .with_remedy("Check the address and that the service runs");
-    desk.respond(ticket, Err(failure));
-    desk
+    harness.respond(ticket, Err(failure));
+    harness
 }
 
-pub fn stale(columns: u16, rows: u16) -> Desk {
-    let mut desk = browsing(columns, rows);
-    desk.wait(20);
-    desk.fail(Lane::Datasets, FailureKind::NoResponse);
-    desk.press("r");
-    let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Page(_)));
-    desk.respond(ticket, Err(Failure::new(FailureKind::NoResponse, "no answer within 30 s")));
-    desk
+pub fn stale(columns: u16, rows: u16) -> AppHarness {
+    let mut harness = browsing(columns, rows);
+    harness.wait(20);
+    harness.fail(Lane::Datasets, FailureKind::NoResponse);
+    harness.press("r");
+    let (ticket, _) = harness.take(|lane| matches!(lane, Lane::Page(_)));
+    harness.respond(ticket, Err(Failure::new(FailureKind::NoResponse, "no answer within 30 s")));
+    harness
 }
 
-pub fn no_clusters_yet(columns: u16, rows: u16) -> Desk {
-    let mut desk = loading(columns, rows);
+pub fn no_clusters_yet(columns: u16, rows: u16) -> AppHarness {
+    let mut harness = loading(columns, rows);
     let mut fresh = dataset(1, Status::Indexing);
     fresh.progress = Some(63);
-    desk.answer(Lane::Datasets, Payload::Datasets(vec![fresh], 0));
-    desk.answer_page(Page::default());
-    desk
+    harness.answer(Lane::Datasets, Payload::Datasets(vec![fresh], 0));
+    harness.answer_page(Page::default());
+    harness
 }
 
 /// Shows the query builder with complete, incomplete, doubtful and disabled rows.
-pub fn query(columns: u16, rows: u16) -> Desk {
-    let mut desk = browsing(columns, rows);
+pub fn query(columns: u16, rows: u16) -> AppHarness {
+    let mut harness = browsing(columns, rows);
     for (kind, value) in [("1", "red van at night"), ("2", "van"), ("5", "0.9x"), ("4", "blur")] {
-        desk.press(&format!("3 a {kind}"));
-        desk.type_text(value);
-        desk.press("esc");
+        harness.press(&format!("3 a {kind}"));
+        harness.type_text(value);
+        harness.press("esc");
     }
-    desk.press("space k k enter");
-    desk.type_text("truck");
-    desk.press("esc j enter");
-    desk
+    harness.press("space k k enter");
+    harness.type_text("truck");
+    harness.press("esc j enter");
+    harness
 }
 
 /// Shows the query builder with invalid JSON.
-pub fn query_json(columns: u16, rows: u16) -> Desk {
+pub fn query_json(columns: u16, rows: u16) -> AppHarness {
     query(columns, rows).pressing("esc d tab end enter ]")
 }
 
 /// Shows chips above an empty result.
-pub fn chips(columns: u16, rows: u16) -> Desk {
-    let mut desk = query(columns, rows);
-    desk.press("esc d f5");
-    desk.answer_page(Page::default());
-    desk
+pub fn chips(columns: u16, rows: u16) -> AppHarness {
+    let mut harness = query(columns, rows);
+    harness.press("esc d f5");
+    harness.answer_page(Page::default());
+    harness
 }
 
 /// Shows the form of a caption search over the results of an earlier one.
-pub fn caption_line(columns: u16, rows: u16) -> Desk {
-    let mut desk = browsing(columns, rows);
-    desk.press("c v enter");
-    desk.answer_page(ranked());
-    paint(&mut desk);
-    desk.press("c tab 0 . 4");
-    desk
+pub fn caption_line(columns: u16, rows: u16) -> AppHarness {
+    let mut harness = browsing(columns, rows);
+    harness.press("c v enter");
+    harness.answer_page(ranked());
+    paint(&mut harness);
+    harness.press("c tab 0 . 4");
+    harness
 }
 
 /// Shows the histogram of scores over results, with a cut.
-pub fn score_histogram(columns: u16, rows: u16) -> Desk {
-    let mut desk = similar(columns, rows);
-    desk.press("g h down down");
-    paint(&mut desk);
-    desk
+pub fn score_histogram(columns: u16, rows: u16) -> AppHarness {
+    let mut harness = similar(columns, rows);
+    harness.press("g h down down");
+    paint(&mut harness);
+    harness
 }
 
 /// Shows the facets of results with labels and captions.
-pub fn facets(columns: u16, rows: u16) -> Desk {
-    let mut desk = similar(columns, rows);
-    desk.press("g f");
+pub fn facets(columns: u16, rows: u16) -> AppHarness {
+    let mut harness = similar(columns, rows);
+    harness.press("g f");
     // Services of the API document count no media.
     for _ in 0..2 {
-        let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Overview(..)));
-        desk.respond(ticket, Err(Failure::new(FailureKind::NotFound, "no overview")));
+        let (ticket, _) = harness.take(|lane| matches!(lane, Lane::Overview(..)));
+        harness.respond(ticket, Err(Failure::new(FailureKind::NotFound, "no overview")));
     }
-    desk.press("tab j");
-    desk
+    harness.press("tab j");
+    harness
 }
 
 /// Shows the dates of a local dataset as bars.
-pub fn facets_dates(columns: u16, rows: u16) -> Desk {
-    let mut desk = local(columns, rows);
-    desk.press("2 g f");
+pub fn facets_dates(columns: u16, rows: u16) -> AppHarness {
+    let mut harness = local(columns, rows);
+    harness.press("2 g f");
     let days = (1..=9).map(|month| (format!("2024-0{month}-11"), month * month % 7 + 3));
     let days: Vec<(String, u64)> = days.collect();
     let days = Distribution::of_days(days.iter().map(|(day, count)| (day.as_str(), *count)));
     let overview = Overview { media: Some(50), distributions: vec![days], ..Overview::default() };
-    let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Overview(_, EntityType::Images)));
-    desk.respond(ticket, Ok(Payload::Overview(overview)));
-    desk.press("tab j j");
-    desk
+    let (ticket, _) = harness.take(|lane| matches!(lane, Lane::Overview(_, EntityType::Images)));
+    harness.respond(ticket, Ok(Payload::Overview(overview)));
+    harness.press("tab j j");
+    harness
 }
 
 /// Shows a selection with each kind of entry, some of them on another page.
-pub fn with_marks(columns: u16, rows: u16) -> Desk {
-    let mut desk = Desk::with_pictures(Protocol::HalfBlock);
-    desk.happen(Event::Resize(columns, rows));
-    desk.answer(Lane::Datasets, Payload::Datasets(several(), 0));
-    desk.answer_page(page(100, 100));
-    desk.press("space l space n");
-    desk.answer_page(page(0, 40));
-    desk.press("space l space x l enter l space esc");
-    paint(&mut desk);
-    desk
+pub fn with_marks(columns: u16, rows: u16) -> AppHarness {
+    let mut harness = AppHarness::with_pictures(Protocol::HalfBlock);
+    harness.happen(Event::Resize(columns, rows));
+    harness.answer(Lane::Datasets, Payload::Datasets(several(), 0));
+    harness.answer_page(page(100, 100));
+    harness.press("space l space n");
+    harness.answer_page(page(0, 40));
+    harness.press("space l space x l enter l space esc");
+    paint(&mut harness);
+    harness
 }
 
 /// Shows what these keys open while browsing.
-pub fn browsing_and(columns: u16, rows: u16, keys: &str) -> Desk {
-    let mut desk = browsing(columns, rows);
-    desk.press(keys);
-    paint(&mut desk);
-    desk
+pub fn browsing_and(columns: u16, rows: u16, keys: &str) -> AppHarness {
+    let mut harness = browsing(columns, rows);
+    harness.press(keys);
+    paint(&mut harness);
+    harness
 }
 
 /// Shows what these keys open with a selection.
-pub fn marked_and(columns: u16, rows: u16, keys: &str) -> Desk {
-    let mut desk = with_marks(columns, rows);
-    desk.press(keys);
-    paint(&mut desk);
-    desk
+pub fn marked_and(columns: u16, rows: u16, keys: &str) -> AppHarness {
+    let mut harness = with_marks(columns, rows);
+    harness.press(keys);
+    paint(&mut harness);
+    harness
 }
 
 /// Shows the form that adds media, after the check of the files.
-pub fn adding(columns: u16, rows: u16) -> Desk {
-    let mut desk = browsing(columns, rows);
-    desk.press("A");
-    desk.type_text("~/new '/data/more pictures'");
-    desk.press("enter");
+pub fn adding(columns: u16, rows: u16) -> AppHarness {
+    let mut harness = browsing(columns, rows);
+    harness.press("A");
+    harness.type_text("~/new '/data/more pictures'");
+    harness.press("enter");
     let unreadable = UnreadableFile {
         name: SafeText::file_name("broken.jpg"),
         reason: SafeText::detail("ends in the middle"),
@@ -562,28 +562,28 @@ pub fn adding(columns: u16, rows: u16) -> Desk {
         folders: Vec::new(),
         warnings: vec![],
     };
-    desk.answer(Lane::Preflight, Payload::Preflight(found));
-    desk
+    harness.answer(Lane::Preflight, Payload::Preflight(found));
+    harness
 }
 
 /// Shows the detail of a job that has been in several states.
-pub fn timeline(columns: u16, rows: u16) -> Desk {
-    let mut desk = browsing(columns, rows);
-    desk.press("e enter");
+pub fn timeline(columns: u16, rows: u16) -> AppHarness {
+    let mut harness = browsing(columns, rows);
+    harness.press("e enter");
     for word in ["INIT", "IN_PROGRESS", "COMPLETED"] {
         let (ticket, _) =
-            desk.take(|lane| matches!(lane, Lane::StartJob(JobId(0)) | Lane::Export(JobId(0))));
-        desk.respond(ticket, Ok(Payload::Export(task(word))));
-        desk.wait(3);
+            harness.take(|lane| matches!(lane, Lane::StartJob(JobId(0)) | Lane::Export(JobId(0))));
+        harness.respond(ticket, Ok(Payload::Export(task(word))));
+        harness.wait(3);
     }
-    desk.press("esc 4 enter");
-    desk
+    harness.press("esc 4 enter");
+    harness
 }
 
 /// Shows the inspector of a downloaded archive whose annotations are in files of another format.
-pub fn inside_plain(columns: u16, rows: u16) -> Desk {
-    let mut desk = with_jobs(columns, rows);
-    desk.press("esc 4 G i");
+pub fn inside_plain(columns: u16, rows: u16) -> AppHarness {
+    let mut harness = with_jobs(columns, rows);
+    harness.press("esc 4 G i");
     let found = Inspection {
         path: "/downloads/set-1.zip".into(),
         metadata_file: SafeText::file_name("labels/1.txt"),
@@ -592,14 +592,14 @@ pub fn inside_plain(columns: u16, rows: u16) -> Desk {
         images: 17,
         ..Inspection::default()
     };
-    desk.answer(Lane::Inspect, Payload::Inspection(Box::new(found)));
-    desk
+    harness.answer(Lane::Inspect, Payload::Inspection(Box::new(found)));
+    harness
 }
 
 /// Shows the inspector of a downloaded archive.
-pub fn inside(columns: u16, rows: u16) -> Desk {
-    let mut desk = with_jobs(columns, rows);
-    desk.press("esc 4 G i");
+pub fn inside(columns: u16, rows: u16) -> AppHarness {
+    let mut harness = with_jobs(columns, rows);
+    harness.press("esc 4 G i");
     let path = std::path::PathBuf::from("/downloads/set-1.zip");
     let images = (0..40).map(|n| PictureSource::Entry(path.clone(), format!("images/{n}.jpg")));
     let found = Inspection {
@@ -623,7 +623,7 @@ pub fn inside(columns: u16, rows: u16) -> Desk {
         files_without_row: tessera_model::export::NameSample::default(),
         unsafe_entries: tessera_model::export::NameSample::default(),
     };
-    desk.answer(Lane::Inspect, Payload::Inspection(Box::new(found)));
-    paint(&mut desk);
-    desk
+    harness.answer(Lane::Inspect, Payload::Inspection(Box::new(found)));
+    paint(&mut harness);
+    harness
 }

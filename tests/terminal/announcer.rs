@@ -18,7 +18,7 @@ use tessera_model::SafeText;
 use tessera_testing::clients::{hosted, without_pauses};
 use tokio::sync::mpsc;
 
-use crate::support::desk::settings;
+use crate::support::app_harness::settings;
 
 #[derive(Clone, Default)]
 struct Output(Arc<Mutex<Vec<u8>>>);

@@ -18,13 +18,13 @@ use tessera_model::Status;
 use tessera_picture::{Canvas, Crop, PictureSubject, PictureView, Protocol, Thumbnail, thumbnail};
 use tessera_testing::pictures::copy_samples;
 
-use crate::support::desk::{Desk, dataset, page};
+use crate::support::app_harness::{AppHarness, dataset, page};
 
 const SAMPLES: usize = 12;
 
 /// A core and the terminal that it is drawn on.
 struct Browser {
-    desk: Desk,
+    harness: AppHarness,
     layer: PictureLayer,
     frames: FrameWriter<std::io::Sink>,
     theme: Theme,
@@ -41,14 +41,14 @@ impl Browser {
         let mut files: Vec<_> =
             folder.path().read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
         files.sort();
-        let mut desk = Desk::with_pictures(protocol);
-        desk.happen(Event::Resize(200, 60));
-        desk.happen(Event::Terminal(protocol, cell));
-        desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
-        desk.answer_page(page(0, 100));
+        let mut harness = AppHarness::with_pictures(protocol);
+        harness.happen(Event::Resize(200, 60));
+        harness.happen(Event::Terminal(protocol, cell));
+        harness.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
+        harness.answer_page(page(0, 100));
         let settings = GraphicsSettings { in_tmux: false, color_depth: ColorDepth::TrueColor };
         let mut browser = Self {
-            desk,
+            harness,
             layer: PictureLayer::new(settings),
             frames: FrameWriter::new(std::io::sink()),
             theme: Theme::built_in(ThemeName::Dark, ColorDepth::Palette16).unwrap(),
@@ -62,13 +62,13 @@ impl Browser {
     /// Responds to all requests for pictures, and draws.
     fn settle(&mut self) -> FrameCost {
         let is_picture = |lane: &Lane| matches!(lane, Lane::Picture(..));
-        while self.desk.open.iter().any(|(ticket, _)| is_picture(&ticket.lane)) {
-            let (ticket, _) = self.desk.take(is_picture);
+        while self.harness.open.iter().any(|(ticket, _)| is_picture(&ticket.lane)) {
+            let (ticket, _) = self.harness.take(is_picture);
             let Lane::Picture(view, canvas) = &ticket.lane else { unreachable!() };
             let picture = self.picture(view, *canvas);
-            self.desk.respond(ticket, Ok(picture));
+            self.harness.respond(ticket, Ok(picture));
         }
-        let (app, theme, layer) = (&self.desk.app, &self.theme, &mut self.layer);
+        let (app, theme, layer) = (&self.harness.app, &self.theme, &mut self.layer);
         let view = |buffer: &mut ratatui::buffer::Buffer| {
             ui::draw(app, theme, buffer, layer);
             layer.end_frame(buffer)
@@ -88,10 +88,10 @@ impl Browser {
     fn scroll(&mut self, key: &str, rows: usize) -> usize {
         let mut costs = Vec::new();
         while costs.len() < rows {
-            let before = self.desk.app.results().tile_cursor();
-            self.desk.press(key);
+            let before = self.harness.app.results().tile_cursor();
+            self.harness.press(key);
             let cost = self.settle();
-            let after = self.desk.app.results().tile_cursor();
+            let after = self.harness.app.results().tile_cursor();
             assert_ne!(after.tile, before.tile, "at the end of the results");
             if after.top_row != before.top_row {
                 costs.push(cost.bytes);

@@ -19,12 +19,12 @@ const KEYS: [&str; 16] =
 const LIMITS: [(&str, f64); 4] =
     [("MiB of memory", 8.0), ("descriptors", 4.0), ("threads", 4.0), ("temporary files", 4.0)];
 
-struct World {
+struct SoakHome {
     home: tempfile::TempDir,
     serving: Serving,
 }
 
-impl World {
+impl SoakHome {
     fn new() -> Self {
         let home = tempfile::tempdir().unwrap();
         let pictures = home.path().join("pictures");
@@ -146,22 +146,22 @@ fn rise_is_that_of_the_line_through_the_values() {
 #[expect(clippy::print_stdout, reason = "it reports what it measured")]
 fn mixed_load_leaves_nothing_behind() {
     let minutes = env::var("TESSERA_SOAK_MINUTES").map_or(20, |text| text.parse().unwrap());
-    let world = World::new();
-    let dataset = world.login()[4].1.clone();
-    world.run(&["dataset", "wait", &dataset, "--until", "READY"]);
-    let mut interface = world.interface();
+    let fixture = SoakHome::new();
+    let dataset = fixture.login()[4].1.clone();
+    fixture.run(&["dataset", "wait", &dataset, "--until", "READY"]);
+    let mut interface = fixture.interface();
     interface.wait_for("▀");
-    let processes = [("service", world.serving.0.id()), ("interface", interface.process_id())];
+    let processes = [("service", fixture.serving.0.id()), ("interface", interface.process_id())];
     let mut samples = [Vec::new(), Vec::new()];
     let start = Instant::now();
     let mut round = 0;
     while start.elapsed() < Duration::from_mins(minutes) {
-        world.round(round);
+        fixture.round(round);
         for key in KEYS {
             interface.press(key);
         }
         for ((_, process), samples) in processes.iter().zip(&mut samples) {
-            samples.push(world.sample(*process));
+            samples.push(fixture.sample(*process));
         }
         round += 1;
         thread::sleep(PAUSE);

@@ -12,7 +12,7 @@ use tessera_model::{Dataset, FailureKind, MediaAddition, MediaSource, Preflight,
 use tessera_wire::add_media::read_accepted;
 
 use super::jobs::JOB;
-use crate::support::desk::{Desk, dataset, page};
+use crate::support::app_harness::{AppHarness, dataset, page};
 
 pub(super) fn images(count: u64, status: &str) -> Payload {
     let list = vec![Dataset { n_images: Some(count), ..dataset(1, Status::parse(status)) }];
@@ -20,26 +20,26 @@ pub(super) fn images(count: u64, status: &str) -> Payload {
 }
 
 /// Makes the next poll of the datasets return this.
-fn poll_returns(desk: &mut Desk, count: u64, status: &str) {
-    desk.wait(2);
-    if !desk.requests().contains(&&Request::Datasets) {
-        desk.wait(20);
+fn poll_returns(harness: &mut AppHarness, count: u64, status: &str) {
+    harness.wait(2);
+    if !harness.requests().contains(&&Request::Datasets) {
+        harness.wait(20);
     }
-    desk.answer(Lane::Datasets, images(count, status));
+    harness.answer(Lane::Datasets, images(count, status));
 }
 
 /// Fills in the form for files, previews it and sends it.
-fn add_media(desk: &mut Desk) {
-    desk.press("A");
-    type_and_add(desk);
+fn add_media(harness: &mut AppHarness) {
+    harness.press("A");
+    type_and_add(harness);
 }
 
-fn type_and_add(desk: &mut Desk) {
-    desk.type_text("'/data/my new' ~/x.jpg");
-    desk.press("enter");
+fn type_and_add(harness: &mut AppHarness) {
+    harness.type_text("'/data/my new' ~/x.jpg");
+    harness.press("enter");
     let found = Preflight { images: 3, bytes: 4_000, ..Preflight::default() };
-    desk.answer(Lane::Preflight, Payload::Preflight(found));
-    desk.press("enter");
+    harness.answer(Lane::Preflight, Payload::Preflight(found));
+    harness.press("enter");
 }
 
 fn files() -> MediaAddition {
@@ -49,124 +49,124 @@ fn files() -> MediaAddition {
 
 #[test]
 fn an_addition_is_previewed_and_then_sent_unchanged() {
-    let mut desk = Desk::with_clusters(3);
-    desk.press("A");
-    desk.type_text("'/data/my new' ~/x.jpg");
-    desk.press("enter");
-    assert_eq!(desk.requests(), [&Request::Preflight(files().source)]);
-    desk.press("enter");
-    assert_eq!(desk.requests().len(), 1, "a look is not polled for twice");
+    let mut harness = AppHarness::with_clusters(3);
+    harness.press("A");
+    harness.type_text("'/data/my new' ~/x.jpg");
+    harness.press("enter");
+    assert_eq!(harness.requests(), [&Request::Preflight(files().source)]);
+    harness.press("enter");
+    assert_eq!(harness.requests().len(), 1, "a look is not polled for twice");
     let found = Preflight { images: 3, ..Preflight::default() };
-    desk.answer(Lane::Preflight, Payload::Preflight(found));
-    desk.press("enter");
-    assert_eq!(desk.requests(), [&Request::AddMedia(dataset(1, Status::Ready).id, files())]);
-    assert!(desk.app.overlay().is_none());
+    harness.answer(Lane::Preflight, Payload::Preflight(found));
+    harness.press("enter");
+    assert_eq!(harness.requests(), [&Request::AddMedia(dataset(1, Status::Ready).id, files())]);
+    assert!(harness.app.overlay().is_none());
 }
 
 #[test]
 fn a_source_without_media_is_not_sent() {
-    let mut desk = Desk::with_clusters(3);
-    desk.press("A");
-    desk.type_text("/empty");
-    desk.press("enter");
-    desk.answer(Lane::Preflight, Payload::Preflight(Preflight::default()));
-    desk.press("enter");
-    assert!(desk.requests().is_empty() && desk.app.overlay().is_some());
+    let mut harness = AppHarness::with_clusters(3);
+    harness.press("A");
+    harness.type_text("/empty");
+    harness.press("enter");
+    harness.answer(Lane::Preflight, Payload::Preflight(Preflight::default()));
+    harness.press("enter");
+    assert!(harness.requests().is_empty() && harness.app.overlay().is_some());
 }
 
 #[test]
 fn the_check_of_a_source_does_not_stay_with_another_one() {
-    let mut desk = Desk::with_clusters(3);
-    let check = |desk: &Desk| match desk.app.dialog::<AddMediaForm>() {
+    let mut harness = AppHarness::with_clusters(3);
+    let check = |harness: &AppHarness| match harness.app.dialog::<AddMediaForm>() {
         Some(form) => form.check.clone(),
         None => unreachable!("the form went"),
     };
-    desk.press("A");
-    desk.type_text("/files");
-    desk.press("enter");
+    harness.press("A");
+    harness.type_text("/files");
+    harness.press("enter");
     let found = Preflight { images: 3, ..Preflight::default() };
-    desk.answer(Lane::Preflight, Payload::Preflight(found.clone()));
+    harness.answer(Lane::Preflight, Payload::Preflight(found.clone()));
     let files = MediaSource::Files(vec!["/files".into()]);
-    assert_eq!(check(&desk), SourceCheck::Done(files, found));
-    desk.press("up left tab");
-    assert_eq!(check(&desk), SourceCheck::None);
-    desk.type_text("s3://bucket/new/");
-    desk.press("enter");
+    assert_eq!(check(&harness), SourceCheck::Done(files, found));
+    harness.press("up left tab");
+    assert_eq!(check(&harness), SourceCheck::None);
+    harness.type_text("s3://bucket/new/");
+    harness.press("enter");
     let storage = MediaSource::Storage("s3://bucket/new/".into());
-    assert_eq!(check(&desk), SourceCheck::NotPossible(storage));
-    desk.type_text("2/");
-    assert_eq!(check(&desk), SourceCheck::None);
-    assert!(desk.requests().is_empty());
+    assert_eq!(check(&harness), SourceCheck::NotPossible(storage));
+    harness.type_text("2/");
+    assert_eq!(check(&harness), SourceCheck::None);
+    assert!(harness.requests().is_empty());
 }
 
 #[test]
 fn only_the_selected_source_is_sent() {
-    let mut desk = Desk::with_clusters(3);
-    desk.press("A");
-    desk.type_text("/files");
-    desk.press("up left tab");
-    desk.type_text("s3://bucket/new/");
-    desk.press("tab space space tab");
-    desk.type_text("arn:aws:iam::123456789012:role/reader");
-    desk.press("tab tab");
-    desk.type_text("x");
-    desk.press("enter");
-    assert!(desk.requests().is_empty(), "a count that is no number is refused at its field");
-    let Some(form) = desk.app.dialog::<AddMediaForm>() else { unreachable!("the form went") };
+    let mut harness = AppHarness::with_clusters(3);
+    harness.press("A");
+    harness.type_text("/files");
+    harness.press("up left tab");
+    harness.type_text("s3://bucket/new/");
+    harness.press("tab space space tab");
+    harness.type_text("arn:aws:iam::123456789012:role/reader");
+    harness.press("tab tab");
+    harness.type_text("x");
+    harness.press("enter");
+    assert!(harness.requests().is_empty(), "a count that is no number is refused at its field");
+    let Some(form) = harness.app.dialog::<AddMediaForm>() else { unreachable!("the form went") };
     assert_eq!(form.error.as_ref().map(|trouble| trouble.0), Some(AddMediaField::Images));
-    desk.press("backspace 9 enter");
-    assert!(desk.requests().is_empty(), "the first Enter shows what will be added");
-    desk.press("enter");
+    harness.press("backspace 9 enter");
+    assert!(harness.requests().is_empty(), "the first Enter shows what will be added");
+    harness.press("enter");
     let addition = MediaAddition {
         auto_reindex: true,
         assume_role: Some("arn:aws:iam::123456789012:role/reader".into()),
         batch_images: Some(9),
         ..MediaAddition::new(MediaSource::Storage("s3://bucket/new/".into()))
     };
-    assert_eq!(desk.requests(), [&Request::AddMedia(dataset(1, Status::Ready).id, addition)]);
+    assert_eq!(harness.requests(), [&Request::AddMedia(dataset(1, Status::Ready).id, addition)]);
 }
 
 #[test]
 fn an_addition_is_followed_to_partial_index_with_its_counts() {
-    let mut desk = Desk::with_clusters(3);
-    desk.press("A down right up");
-    type_and_add(&mut desk);
-    desk.answer(Lane::Upload(JOB), Payload::Accepted(read_accepted(202).unwrap()));
-    desk.answer(Lane::Datasets, images(240, "READY"));
+    let mut harness = AppHarness::with_clusters(3);
+    harness.press("A down right up");
+    type_and_add(&mut harness);
+    harness.answer(Lane::Upload(JOB), Payload::Accepted(read_accepted(202).unwrap()));
+    harness.answer(Lane::Datasets, images(240, "READY"));
     assert!(
-        desk.app.jobs().get(JOB).unwrap().is_active(),
+        harness.app.jobs().get(JOB).unwrap().is_active(),
         "READY right after the start is not the end"
     );
-    poll_returns(&mut desk, 241, "READ ONLY");
-    assert_eq!(desk.app.jobs().get(JOB).unwrap().label(), "READ ONLY");
-    poll_returns(&mut desk, 243, "PARTIAL INDEX");
-    assert_eq!(desk.app.jobs().get(JOB).unwrap().label(), "PARTIAL INDEX");
-    assert!(!desk.app.jobs().get(JOB).unwrap().is_active());
+    poll_returns(&mut harness, 241, "READ ONLY");
+    assert_eq!(harness.app.jobs().get(JOB).unwrap().label(), "READ ONLY");
+    poll_returns(&mut harness, 243, "PARTIAL INDEX");
+    assert_eq!(harness.app.jobs().get(JOB).unwrap().label(), "PARTIAL INDEX");
+    assert!(!harness.app.jobs().get(JOB).unwrap().is_active());
     assert_eq!(
-        desk.notice(),
+        harness.notice(),
         "set-1: added 3 media items; the dataset is PARTIAL INDEX: R reindexes it"
     );
 }
 
 #[test]
 fn a_reindex_is_confirmed_and_followed() {
-    let mut desk = Desk::with_clusters(3);
-    desk.press("R");
-    assert!(desk.notice().contains("Add media first"), "{}", desk.notice());
-    desk.wait(20);
-    desk.answer(Lane::Datasets, images(240, "PARTIAL INDEX"));
-    desk.press("R esc");
-    assert!(!desk.requests().iter().any(|request| matches!(request, Request::Reindex(_))));
-    desk.press("R enter");
-    desk.answer(Lane::StartJob(JOB), Payload::Accepted(read_accepted(202).unwrap()));
-    desk.answer(Lane::Datasets, images(240, "PARTIAL INDEX"));
+    let mut harness = AppHarness::with_clusters(3);
+    harness.press("R");
+    assert!(harness.notice().contains("Add media first"), "{}", harness.notice());
+    harness.wait(20);
+    harness.answer(Lane::Datasets, images(240, "PARTIAL INDEX"));
+    harness.press("R esc");
+    assert!(!harness.requests().iter().any(|request| matches!(request, Request::Reindex(_))));
+    harness.press("R enter");
+    harness.answer(Lane::StartJob(JOB), Payload::Accepted(read_accepted(202).unwrap()));
+    harness.answer(Lane::Datasets, images(240, "PARTIAL INDEX"));
     for status in ["READ ONLY", "INDEXING"] {
-        poll_returns(&mut desk, 240, status);
-        assert!(desk.app.jobs().get(JOB).unwrap().is_active(), "{status}");
+        poll_returns(&mut harness, 240, status);
+        assert!(harness.app.jobs().get(JOB).unwrap().is_active(), "{status}");
     }
-    poll_returns(&mut desk, 240, "READY");
-    assert!(matches!(desk.app.jobs().get(JOB).unwrap().state(), JobState::DatasetDone(_)));
-    let words: Vec<&str> = desk
+    poll_returns(&mut harness, 240, "READY");
+    assert!(matches!(harness.app.jobs().get(JOB).unwrap().state(), JobState::DatasetDone(_)));
+    let words: Vec<&str> = harness
         .app
         .jobs()
         .get(JOB)
@@ -181,35 +181,35 @@ fn a_reindex_is_confirmed_and_followed() {
 
 #[test]
 fn the_dataset_status_shows_whether_a_lost_request_took_effect() {
-    let mut desk = Desk::with_clusters(3);
-    add_media(&mut desk);
-    desk.fail(Lane::Upload(JOB), FailureKind::NoResponse);
-    assert!(matches!(desk.app.jobs().get(JOB).unwrap().state(), JobState::Uncertain(_)));
-    desk.answer(Lane::Datasets, images(240, "READ ONLY"));
-    assert_eq!(desk.app.jobs().get(JOB).unwrap().state(), &JobState::DatasetRunning);
-    assert!(!desk.requests().iter().any(|request| matches!(request, Request::AddMedia(..))));
+    let mut harness = AppHarness::with_clusters(3);
+    add_media(&mut harness);
+    harness.fail(Lane::Upload(JOB), FailureKind::NoResponse);
+    assert!(matches!(harness.app.jobs().get(JOB).unwrap().state(), JobState::Uncertain(_)));
+    harness.answer(Lane::Datasets, images(240, "READ ONLY"));
+    assert_eq!(harness.app.jobs().get(JOB).unwrap().state(), &JobState::DatasetRunning);
+    assert!(!harness.requests().iter().any(|request| matches!(request, Request::AddMedia(..))));
 }
 
 #[test]
 fn an_addition_to_a_busy_dataset_is_queued() {
-    let mut desk = Desk::new();
-    desk.answer(Lane::Datasets, images(240, "INDEXING"));
-    desk.answer_page(page(0, 3));
-    add_media(&mut desk);
-    assert_eq!(desk.app.jobs().get(JOB).unwrap().label(), "queued here");
-    poll_returns(&mut desk, 240, "READ ONLY");
-    assert!(!desk.requests().iter().any(|request| matches!(request, Request::AddMedia(..))));
-    poll_returns(&mut desk, 240, "READY");
-    desk.take(|lane| *lane == Lane::Upload(JOB));
+    let mut harness = AppHarness::new();
+    harness.answer(Lane::Datasets, images(240, "INDEXING"));
+    harness.answer_page(page(0, 3));
+    add_media(&mut harness);
+    assert_eq!(harness.app.jobs().get(JOB).unwrap().label(), "queued here");
+    poll_returns(&mut harness, 240, "READ ONLY");
+    assert!(!harness.requests().iter().any(|request| matches!(request, Request::AddMedia(..))));
+    poll_returns(&mut harness, 240, "READY");
+    harness.take(|lane| *lane == Lane::Upload(JOB));
 }
 
 #[test]
 fn a_rejected_addition_reopens_its_form() {
     for kind in [FailureKind::Invalid, FailureKind::Rejected] {
-        let mut desk = Desk::with_clusters(3);
-        add_media(&mut desk);
-        desk.fail(Lane::Upload(JOB), kind);
-        let Some(form) = desk.app.dialog::<AddMediaForm>() else { unreachable!("no form") };
+        let mut harness = AppHarness::with_clusters(3);
+        add_media(&mut harness);
+        harness.fail(Lane::Upload(JOB), kind);
+        let Some(form) = harness.app.dialog::<AddMediaForm>() else { unreachable!("no form") };
         assert_eq!(form.location().value(), "'/data/my new' ~/x.jpg");
         assert!(form.error.as_ref().is_some_and(|(_, reason)| reason.as_str() == "it broke"));
     }
@@ -217,49 +217,49 @@ fn a_rejected_addition_reopens_its_form() {
 
 #[test]
 fn quitting_before_media_are_sent_takes_a_second_key() {
-    let mut desk = Desk::with_clusters(3);
-    add_media(&mut desk);
-    add_media(&mut desk);
-    desk.press("q");
-    assert!(!desk.other.contains(&Effect::Quit));
+    let mut harness = AppHarness::with_clusters(3);
+    add_media(&mut harness);
+    add_media(&mut harness);
+    harness.press("q");
+    assert!(!harness.other.contains(&Effect::Quit));
     let warning = "2 additions end before all media are sent; repeat this to leave anyway";
-    assert_eq!(desk.notice(), warning);
-    desk.press("q");
-    assert!(desk.other.contains(&Effect::Quit));
+    assert_eq!(harness.notice(), warning);
+    harness.press("q");
+    assert!(harness.other.contains(&Effect::Quit));
 }
 
 #[test]
 fn leaving_is_warned_about_for_each_addition_that_is_not_sent() {
     let leave = Effect::OpenDeployment(Destination::Sample);
-    let mut desk = Desk::with_clusters(3);
+    let mut harness = AppHarness::with_clusters(3);
     for addition in 0..2 {
-        add_media(&mut desk);
-        desk.press("P enter");
-        assert!(!desk.other.contains(&leave), "{addition}");
-        desk.fail(Lane::Upload(JobId(addition)), FailureKind::Forbidden);
+        add_media(&mut harness);
+        harness.press("P enter");
+        assert!(!harness.other.contains(&leave), "{addition}");
+        harness.fail(Lane::Upload(JobId(addition)), FailureKind::Forbidden);
     }
-    add_media(&mut desk);
-    desk.press("P enter P enter");
-    assert!(desk.other.contains(&leave));
+    add_media(&mut harness);
+    harness.press("P enter P enter");
+    assert!(harness.other.contains(&leave));
 }
 
 #[test]
 fn on_premises_deployments_accept_only_server_paths() {
-    let mut desk = Desk::with_clusters(3);
-    desk.app.setup_mut().deployment = DeploymentKind::Onprem;
-    desk.press("A");
-    desk.type_text("/mnt/new");
-    desk.press("enter enter");
+    let mut harness = AppHarness::with_clusters(3);
+    harness.app.setup_mut().deployment = DeploymentKind::Onprem;
+    harness.press("A");
+    harness.type_text("/mnt/new");
+    harness.press("enter enter");
     let addition = MediaAddition::new(MediaSource::ServerPath("/mnt/new".into()));
-    assert_eq!(desk.requests(), [&Request::AddMedia(dataset(1, Status::Ready).id, addition)]);
+    assert_eq!(harness.requests(), [&Request::AddMedia(dataset(1, Status::Ready).id, addition)]);
 }
 
 #[test]
 fn local_deployments_have_no_options_of_a_cluster() {
-    let mut desk = Desk::with_clusters(3);
-    desk.app.setup_mut().deployment = DeploymentKind::Local;
-    desk.press("A");
-    let Some(form) = desk.app.dialog::<AddMediaForm>() else { panic!("no form") };
+    let mut harness = AppHarness::with_clusters(3);
+    harness.app.setup_mut().deployment = DeploymentKind::Local;
+    harness.press("A");
+    let Some(form) = harness.app.dialog::<AddMediaForm>() else { panic!("no form") };
     let fields = form.fields();
     assert!(fields.contains(&AddMediaField::Reindex), "{fields:?}");
     assert!(AddMediaField::CLUSTER_OPTIONS.iter().all(|it| !fields.contains(it)), "{fields:?}");

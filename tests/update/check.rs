@@ -13,7 +13,7 @@ use tessera_model::{
 };
 use uuid::Uuid;
 
-use crate::support::desk::{Desk, dataset};
+use crate::support::app_harness::{AppHarness, dataset};
 
 fn id() -> DatasetId {
     dataset(1, Status::Ready).id
@@ -23,8 +23,8 @@ fn lane() -> Lane {
     Lane::Check(id())
 }
 
-fn form() -> Desk {
-    Desk::with_clusters(3).pressing("g c")
+fn form() -> AppHarness {
+    AppHarness::with_clusters(3).pressing("g c")
 }
 
 fn media(count: u128) -> Selection {
@@ -43,30 +43,30 @@ fn result(rule: Rule, found: u128, passed: bool) -> ConditionResult {
     }
 }
 
-fn checked() -> Desk {
-    let mut desk = form();
-    desk.press("enter");
+fn checked() -> AppHarness {
+    let mut harness = form();
+    harness.press("enter");
     let results = vec![
         result(Rule::Blur, 2, false),
         result(Rule::Captions, 3, false),
         result(Rule::Dark, 0, true),
     ];
-    desk.answer(lane(), Payload::Checked(results));
-    desk
+    harness.answer(lane(), Payload::Checked(results));
+    harness
 }
 
 #[test]
 fn the_form_sends_its_limits() {
-    let mut desk = form();
-    desk.press("ctrl-u");
-    desk.type_text("7");
-    desk.press("tab ctrl-u tab ctrl-u tab ctrl-u");
-    desk.press("shift-tab shift-tab shift-tab shift-tab");
-    desk.type_text("train");
-    desk.press("enter");
-    assert!(desk.notice().contains("no leaks: give two parts"), "{}", desk.notice());
-    desk.type_text(" val selection:c");
-    desk.press("shift-tab space enter");
+    let mut harness = form();
+    harness.press("ctrl-u");
+    harness.type_text("7");
+    harness.press("tab ctrl-u tab ctrl-u tab ctrl-u");
+    harness.press("shift-tab shift-tab shift-tab shift-tab");
+    harness.type_text("train");
+    harness.press("enter");
+    assert!(harness.notice().contains("no leaks: give two parts"), "{}", harness.notice());
+    harness.type_text(" val selection:c");
+    harness.press("shift-tab space enter");
     let leaks = |a: &str, b: &str| Condition::NoLeaks([a.to_owned(), b.to_owned()]);
     let conditions = vec![
         Condition::AtMost(Rule::Duplicates, Limit::Count(7)),
@@ -75,53 +75,57 @@ fn the_form_sends_its_limits() {
         leaks("train", "selection:c"),
         leaks("val", "selection:c"),
     ];
-    assert_eq!(desk.requests(), [&Request::Check(id(), conditions)]);
-    desk.fail(lane(), FailureKind::NotFound);
-    assert!(desk.notice().contains("it broke"), "{}", desk.notice());
-    assert!(desk.app.dialog::<QualityCheck>().is_some(), "the form stays");
+    assert_eq!(harness.requests(), [&Request::Check(id(), conditions)]);
+    harness.fail(lane(), FailureKind::NotFound);
+    assert!(harness.notice().contains("it broke"), "{}", harness.notice());
+    assert!(harness.app.dialog::<QualityCheck>().is_some(), "the form stays");
 }
 
 #[test]
 fn nothing_and_wrong_limits_are_refused() {
-    let mut desk = form();
-    desk.press("x enter");
-    assert!(desk.notice().contains("duplicates: expected a number"), "{}", desk.notice());
-    desk.press("ctrl-u tab ctrl-u tab ctrl-u tab ctrl-u enter");
-    assert!(desk.notice().contains("nothing to check"), "{}", desk.notice());
-    desk.press("tab tab tab");
-    desk.type_text("many");
-    desk.press("enter");
-    assert!(desk.notice().contains("media: expected a number"), "{}", desk.notice());
-    assert!(desk.requests().is_empty());
-    desk.press("ctrl-u");
-    desk.type_text("100");
-    desk.press("enter");
-    assert_eq!(desk.requests(), [&Request::Check(id(), vec![Condition::AtLeast(100)])]);
+    let mut harness = form();
+    harness.press("x enter");
+    assert!(harness.notice().contains("duplicates: expected a number"), "{}", harness.notice());
+    harness.press("ctrl-u tab ctrl-u tab ctrl-u tab ctrl-u enter");
+    assert!(harness.notice().contains("nothing to check"), "{}", harness.notice());
+    harness.press("tab tab tab");
+    harness.type_text("many");
+    harness.press("enter");
+    assert!(harness.notice().contains("media: expected a number"), "{}", harness.notice());
+    assert!(harness.requests().is_empty());
+    harness.press("ctrl-u");
+    harness.type_text("100");
+    harness.press("enter");
+    assert_eq!(harness.requests(), [&Request::Check(id(), vec![Condition::AtLeast(100)])]);
 }
 
 #[test]
 fn enter_on_a_result_shows_what_counts() {
-    let mut desk = checked();
-    assert!(desk.notice().contains("failed 2 of 3 checks: blur, captions"), "{}", desk.notice());
-    desk.press("enter");
+    let mut harness = checked();
+    assert!(
+        harness.notice().contains("failed 2 of 3 checks: blur, captions"),
+        "{}",
+        harness.notice()
+    );
+    harness.press("enter");
     let blurred = Filter::issue(IssueKind::Blur, IssueMode::In, None, None).unwrap();
-    assert_eq!(desk.app.results().view().unwrap().search.filters, [blurred]);
-    let mut desk = checked();
-    desk.press("j enter");
-    assert_eq!(desk.app.panes().focus, Pane::Basket);
-    assert_eq!(desk.app.baskets().selection(desk.app.results()), Some(&media(3)));
-    desk.press("u");
-    assert!(desk.app.baskets().selection(desk.app.results()).unwrap().is_empty());
-    let mut desk = checked();
-    desk.press("G j j enter");
-    assert!(desk.notice().contains("no media item counts"), "{}", desk.notice());
+    assert_eq!(harness.app.results().view().unwrap().search.filters, [blurred]);
+    let mut harness = checked();
+    harness.press("j enter");
+    assert_eq!(harness.app.panes().focus, Pane::Basket);
+    assert_eq!(harness.app.baskets().selection(harness.app.results()), Some(&media(3)));
+    harness.press("u");
+    assert!(harness.app.baskets().selection(harness.app.results()).unwrap().is_empty());
+    let mut harness = checked();
+    harness.press("G j j enter");
+    assert!(harness.notice().contains("no media item counts"), "{}", harness.notice());
 }
 
 #[test]
 fn the_command_of_a_check_is_copied_and_the_limits_are_kept() {
-    let mut desk = checked();
-    desk.press("y");
-    let command = desk.other.iter().find_map(|effect| match effect {
+    let mut harness = checked();
+    harness.press("y");
+    let command = harness.other.iter().find_map(|effect| match effect {
         Effect::Copy(text) => Some(text.as_str()),
         _ => None,
     });
@@ -130,13 +134,13 @@ fn the_command_of_a_check_is_copied_and_the_limits_are_kept() {
         id()
     );
     assert_eq!(command, Some(expected.as_str()));
-    desk.press("esc backspace backspace");
-    desk.type_text("3%");
-    desk.press("enter");
-    let Request::Check(_, conditions) = desk.requests()[0] else { panic!() };
+    harness.press("esc backspace backspace");
+    harness.type_text("3%");
+    harness.press("enter");
+    let Request::Check(_, conditions) = harness.requests()[0] else { panic!() };
     assert_eq!(conditions[0], Condition::AtMost(Rule::Duplicates, Limit::Percent(3.0)));
-    desk.press("esc");
-    desk.answer(lane(), Payload::Checked(vec![result(Rule::Dark, 0, true)]));
-    assert!(desk.app.overlay().is_none());
-    assert!(desk.notice().contains("passed 1 check"), "{}", desk.notice());
+    harness.press("esc");
+    harness.answer(lane(), Payload::Checked(vec![result(Rule::Dark, 0, true)]));
+    assert!(harness.app.overlay().is_none());
+    assert!(harness.notice().contains("passed 1 check"), "{}", harness.notice());
 }

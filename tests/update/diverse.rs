@@ -12,14 +12,14 @@ use tessera_model::{
 };
 use uuid::Uuid;
 
-use crate::support::desk::{Desk, dataset, page};
+use crate::support::app_harness::{AppHarness, dataset, page};
 
-fn local() -> Desk {
+fn local() -> AppHarness {
     with_status(Status::Ready)
 }
 
-fn with_status(status: Status) -> Desk {
-    Desk::new().opening_folder(vec![dataset(1, status)])
+fn with_status(status: Status) -> AppHarness {
+    AppHarness::new().opening_folder(vec![dataset(1, status)])
 }
 
 fn id() -> DatasetId {
@@ -35,86 +35,86 @@ fn chosen(count: u128) -> Payload {
     Payload::Selection(id(), selection_of_media(&media.collect::<Vec<_>>()))
 }
 
-fn selection(desk: &Desk) -> Selection {
-    desk.app.baskets().selection(desk.app.results()).unwrap().clone()
+fn selection(harness: &AppHarness) -> Selection {
+    harness.app.baskets().selection(harness.app.results()).unwrap().clone()
 }
 
-fn reason(desk: &Desk) -> Option<String> {
-    unavailable_reason(&desk.app, Action::SelectDiverse)
+fn reason(harness: &AppHarness) -> Option<String> {
+    unavailable_reason(&harness.app, Action::SelectDiverse)
 }
 
 #[test]
 fn only_images_of_a_search_in_a_local_folder_are_compared() {
-    let mut desk = local();
-    assert_eq!(reason(&desk), None);
-    desk.press("t");
-    desk.answer_page(page(0, 2));
-    assert!(reason(&desk).unwrap().contains("t switches to images"));
+    let mut harness = local();
+    assert_eq!(reason(&harness), None);
+    harness.press("t");
+    harness.answer_page(page(0, 2));
+    assert!(reason(&harness).unwrap().contains("t switches to images"));
     let busy = reason(&with_status(Status::PartialIndex)).unwrap();
     assert!(busy.contains("not available while PARTIAL INDEX"), "{busy}");
     for other in [DeploymentKind::Hosted, DeploymentKind::Onprem] {
-        desk.app.setup_mut().deployment = other;
-        assert!(reason(&desk).unwrap().contains("open a folder"));
+        harness.app.setup_mut().deployment = other;
+        assert!(reason(&harness).unwrap().contains("open a folder"));
     }
-    desk.press("g v");
-    assert!(desk.app.dialog::<TextPrompt>().is_none());
-    assert!(desk.notice().contains("open a folder"), "{}", desk.notice());
+    harness.press("g v");
+    assert!(harness.app.dialog::<TextPrompt>().is_none());
+    assert!(harness.notice().contains("open a folder"), "{}", harness.notice());
 }
 
 #[test]
 fn what_is_not_a_number_is_refused() {
-    let mut desk = local();
-    desk.press("g v");
+    let mut harness = local();
+    harness.press("g v");
     for typed in ["", "0", "-1", "1.5", "many", "4294967296", "٣"] {
-        desk.type_text(typed);
-        desk.press("enter");
-        assert!(desk.notice().contains("type a number from 1"), "{typed}: {}", desk.notice());
-        assert!(desk.app.dialog::<TextPrompt>().is_some(), "{typed}");
-        desk.press("ctrl-u");
+        harness.type_text(typed);
+        harness.press("enter");
+        assert!(harness.notice().contains("type a number from 1"), "{typed}: {}", harness.notice());
+        assert!(harness.app.dialog::<TextPrompt>().is_some(), "{typed}");
+        harness.press("ctrl-u");
     }
-    assert!(!desk.app.tickets().is_open(&lane()));
+    assert!(!harness.app.tickets().is_open(&lane()));
 }
 
 #[test]
 fn the_chosen_media_of_the_search_replace_the_selection_and_undo_restores_it() {
-    let mut desk = local();
-    desk.press("space f");
-    desk.answer_page(page(0, 3));
-    let before = selection(&desk);
-    desk.press("g v");
-    desk.type_text(" 4 ");
-    desk.press("enter");
+    let mut harness = local();
+    harness.press("space f");
+    harness.answer_page(page(0, 3));
+    let before = selection(&harness);
+    harness.press("g v");
+    harness.type_text(" 4 ");
+    harness.press("enter");
     let is_choice = |request: &&Request| {
         matches!(request, Request::SelectDiverse(search, 4)
             if search.dataset == id() && matches!(search.query, Query::Similar(_)))
     };
-    assert!(desk.requests().iter().any(is_choice), "{:?}", desk.requests());
-    desk.answer(lane(), chosen(3));
-    assert!(desk.notice().contains("selected 3 media items"), "{}", desk.notice());
-    assert_eq!((selection(&desk).len(), before.len()), (3, 1));
-    let saved = &desk.kept[&StateKey::Basket(id())];
-    assert_eq!(*saved, StateValue::Basket(id(), selection(&desk)));
-    desk.press("u");
-    assert_eq!(selection(&desk), before);
+    assert!(harness.requests().iter().any(is_choice), "{:?}", harness.requests());
+    harness.answer(lane(), chosen(3));
+    assert!(harness.notice().contains("selected 3 media items"), "{}", harness.notice());
+    assert_eq!((selection(&harness).len(), before.len()), (3, 1));
+    let saved = &harness.kept[&StateKey::Basket(id())];
+    assert_eq!(*saved, StateValue::Basket(id(), selection(&harness)));
+    harness.press("u");
+    assert_eq!(selection(&harness), before);
 }
 
 #[test]
 fn nothing_and_failures_and_stale_responses_leave_the_selection_alone() {
-    let mut desk = local();
-    desk.press("space g v 2 enter");
-    let before = selection(&desk);
-    desk.answer(lane(), chosen(0));
-    assert!(desk.notice().contains("finds no images"), "{}", desk.notice());
-    desk.press("g v 2 enter");
-    desk.fail(lane(), FailureKind::Local);
-    assert!(desk.notice().contains("it broke"), "{}", desk.notice());
-    desk.press("g v 2 enter");
-    let (stale, _) = desk.take(|open| *open == lane());
-    desk.press("g v 3 enter");
-    desk.respond(stale, Ok(chosen(2)));
-    assert_eq!(selection(&desk), before);
-    desk.answer(lane(), chosen(3));
-    assert_eq!(selection(&desk).len(), 3);
-    desk.press("g v 2 enter space");
-    assert!(!desk.app.tickets().is_open(&lane()), "the newer selection is not replaced");
+    let mut harness = local();
+    harness.press("space g v 2 enter");
+    let before = selection(&harness);
+    harness.answer(lane(), chosen(0));
+    assert!(harness.notice().contains("finds no images"), "{}", harness.notice());
+    harness.press("g v 2 enter");
+    harness.fail(lane(), FailureKind::Local);
+    assert!(harness.notice().contains("it broke"), "{}", harness.notice());
+    harness.press("g v 2 enter");
+    let (stale, _) = harness.take(|open| *open == lane());
+    harness.press("g v 3 enter");
+    harness.respond(stale, Ok(chosen(2)));
+    assert_eq!(selection(&harness), before);
+    harness.answer(lane(), chosen(3));
+    assert_eq!(selection(&harness).len(), 3);
+    harness.press("g v 2 enter space");
+    assert!(!harness.app.tickets().is_open(&lane()), "the newer selection is not replaced");
 }

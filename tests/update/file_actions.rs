@@ -19,15 +19,15 @@ use tessera_model::{FailureKind, SafeText, Status};
 use uuid::Uuid;
 
 use crate::support::{
-    desk::{Desk, dataset},
+    app_harness::{AppHarness, dataset},
     duplicates::group,
 };
 
 const ACTIONS: [Action; 4] =
     [Action::MoveFiles, Action::CopyFiles, Action::LinkFiles, Action::TrashFiles];
 
-fn local() -> Desk {
-    Desk::new().opening_folder(vec![dataset(1, Status::Ready)])
+fn local() -> AppHarness {
+    AppHarness::new().opening_folder(vec![dataset(1, Status::Ready)])
 }
 
 fn lane() -> Lane {
@@ -72,59 +72,59 @@ pub(super) fn preview(folder: &Path) -> FileActionPreview {
 
 #[test]
 fn files_are_acted_on_only_in_local_folders_with_a_selection() {
-    let mut desk = local();
+    let mut harness = local();
     for action in ACTIONS {
-        let reason = unavailable_reason(&desk.app, action).unwrap();
+        let reason = unavailable_reason(&harness.app, action).unwrap();
         assert!(reason.contains("nothing is selected"), "{reason}");
     }
-    desk.press("space");
+    harness.press("space");
     for action in ACTIONS.into_iter().chain([Action::UndoFileAction, Action::ReviewDuplicates]) {
-        assert_eq!(unavailable_reason(&desk.app, action), None, "{action:?}");
+        assert_eq!(unavailable_reason(&harness.app, action), None, "{action:?}");
     }
-    desk.app.setup_mut().read_only = true;
-    let reason = unavailable_reason(&desk.app, Action::TrashFiles).unwrap();
+    harness.app.setup_mut().read_only = true;
+    let reason = unavailable_reason(&harness.app, Action::TrashFiles).unwrap();
     assert!(reason.contains("--read-only"), "{reason}");
-    desk.app.setup_mut().deployment = DeploymentKind::Hosted;
-    let reason = unavailable_reason(&desk.app, Action::TrashFiles).unwrap();
+    harness.app.setup_mut().deployment = DeploymentKind::Hosted;
+    let reason = unavailable_reason(&harness.app, Action::TrashFiles).unwrap();
     assert!(reason.contains("another machine"), "{reason}");
 }
 
 #[test]
 fn a_move_asks_for_a_folder_shows_a_preview_and_is_confirmed() {
     let folder = tempfile::tempdir().unwrap();
-    let mut desk = local();
-    desk.press("space g m");
-    desk.type_text("best");
-    desk.press("enter");
-    assert!(desk.notice().contains("absolute path"), "{}", desk.notice());
-    desk.press("ctrl-u");
-    desk.type_text("/best");
-    desk.press("enter");
+    let mut harness = local();
+    harness.press("space g m");
+    harness.type_text("best");
+    harness.press("enter");
+    assert!(harness.notice().contains("absolute path"), "{}", harness.notice());
+    harness.press("ctrl-u");
+    harness.type_text("/best");
+    harness.press("enter");
     let id = dataset(1, Status::Ready).id;
     let layout = TargetLayout { folder: PathBuf::from("/best"), keeps_folders: false };
     let is_plan = |request: &Request| {
         matches!(request, Request::PlanFileAction(of, items, FileAction::Move(to))
             if *of == id && items.len() == 1 && *to == layout)
     };
-    assert!(desk.requests().iter().any(|request| is_plan(request)), "{:?}", desk.requests());
+    assert!(harness.requests().iter().any(|request| is_plan(request)), "{:?}", harness.requests());
     // No second action starts meanwhile.
-    let reason = unavailable_reason(&desk.app, Action::TrashFiles).unwrap();
+    let reason = unavailable_reason(&harness.app, Action::TrashFiles).unwrap();
     assert!(reason.contains("is running"), "{reason}");
     let preview = preview(folder.path());
-    desk.answer(lane(), Payload::FileActionPlanned(Box::new(preview.clone())));
-    assert!(desk.app.dialog::<FileActionConfirmation>().is_some());
-    desk.press("enter");
-    assert!(desk.app.dialog::<FileActionConfirmation>().is_some(), "Enter moves nothing");
-    desk.press("y");
+    harness.answer(lane(), Payload::FileActionPlanned(Box::new(preview.clone())));
+    assert!(harness.app.dialog::<FileActionConfirmation>().is_some());
+    harness.press("enter");
+    assert!(harness.app.dialog::<FileActionConfirmation>().is_some(), "Enter moves nothing");
+    harness.press("y");
     let carried_out = Request::CarryOut(id, Box::new(preview));
-    assert_eq!(desk.requests().last(), Some(&&carried_out));
+    assert_eq!(harness.requests().last(), Some(&&carried_out));
     let outcome = Outcome { done: 1, ..Outcome::default() };
-    desk.answer(lane(), Payload::FileActionFinished(to_best(), outcome));
+    harness.answer(lane(), Payload::FileActionFinished(to_best(), outcome));
     assert_eq!(
-        desk.notice(),
+        harness.notice(),
         "moved 1 file to /best; g u reverts this; 1 entry was deselected; u restores the selection"
     );
-    let reason = unavailable_reason(&desk.app, Action::MoveFiles).unwrap();
+    let reason = unavailable_reason(&harness.app, Action::MoveFiles).unwrap();
     assert!(reason.contains("nothing is selected"), "the selection was not cleared: {reason}");
 }
 
@@ -143,14 +143,14 @@ fn a_toggles_whether_annotation_files_are_rewritten_too() {
         ("a a y", &planned),
         ("j pagedown y", &planned),
     ] {
-        let mut desk = local();
-        desk.press("space g x");
-        desk.answer(lane(), Payload::FileActionPlanned(Box::new(planned.clone())));
-        assert!(desk.app.overlay().unwrap().hints().contains("a rewrite annotation files"));
-        desk.press(keys);
+        let mut harness = local();
+        harness.press("space g x");
+        harness.answer(lane(), Payload::FileActionPlanned(Box::new(planned.clone())));
+        assert!(harness.app.overlay().unwrap().hints().contains("a rewrite annotation files"));
+        harness.press(keys);
         let id = dataset(1, Status::Ready).id;
         let expected = Request::CarryOut(id, Box::new(carried_out.clone()));
-        assert_eq!(desk.requests().last(), Some(&&expected), "{keys}");
+        assert_eq!(harness.requests().last(), Some(&&expected), "{keys}");
     }
 }
 
@@ -159,28 +159,28 @@ fn only_what_left_the_folder_is_deselected() {
     let done = Outcome { done: 1, ..Outcome::default() };
     let whole = Payload::FileActionFinished(FileAction::Trash, done);
     for (keys, stays) in [("g m", 1), ("g x", 1), ("g y", 2), ("g k", 2), ("g d", 2)] {
-        let mut desk = local();
-        desk.press("space");
-        desk.press(keys);
+        let mut harness = local();
+        harness.press("space");
+        harness.press(keys);
         match keys {
             "g x" => {}
             "g d" => {
-                desk.answer(lane(), Payload::Duplicates(vec![group(1, &[9, 8])]));
-                desk.press("f t");
+                harness.answer(lane(), Payload::Duplicates(vec![group(1, &[9, 8])]));
+                harness.press("f t");
             }
             _ => {
-                desk.type_text("/best");
-                desk.press("enter");
+                harness.type_text("/best");
+                harness.press("enter");
             }
         }
-        let (ticket, _) = desk.take(|open| *open == lane());
+        let (ticket, _) = harness.take(|open| *open == lane());
         if keys == "g d" {
-            desk.press("esc");
+            harness.press("esc");
         }
-        desk.press("l space");
-        desk.respond(ticket, Ok(whole.clone()));
-        let selected = desk.app.baskets().selection(desk.app.results()).unwrap().len();
-        assert_eq!(selected, stays, "{keys}: {}", desk.notice());
+        harness.press("l space");
+        harness.respond(ticket, Ok(whole.clone()));
+        let selected = harness.app.baskets().selection(harness.app.results()).unwrap().len();
+        assert_eq!(selected, stays, "{keys}: {}", harness.notice());
     }
 }
 
@@ -205,46 +205,54 @@ fn an_action_on_some_of_the_files_warns_and_keeps_the_selection() {
             "moved 1 file to the trash; g u reverts this; stopped, 1 file was not tried",
         ),
     ] {
-        let mut desk = local();
-        desk.press("space g x");
-        desk.answer(lane(), Payload::FileActionFinished(FileAction::Trash, outcome));
-        let shown = desk.app.notifications().current().unwrap();
+        let mut harness = local();
+        harness.press("space g x");
+        harness.answer(lane(), Payload::FileActionFinished(FileAction::Trash, outcome));
+        let shown = harness.app.notifications().current().unwrap();
         assert_eq!(shown.level, Level::Warning, "{expected}");
         assert!(shown.text.as_str().contains(expected), "{}", shown.text);
-        assert_eq!(unavailable_reason(&desk.app, Action::TrashFiles), None, "nothing is selected");
+        assert_eq!(
+            unavailable_reason(&harness.app, Action::TrashFiles),
+            None,
+            "nothing is selected"
+        );
     }
 }
 
 #[test]
 fn nothing_happens_without_files_or_after_a_failure() {
-    let mut desk = local();
-    desk.press("space g x");
+    let mut harness = local();
+    harness.press("space g x");
     let mut empty = preview(tempfile::tempdir().unwrap().path());
     empty.plan.steps.clear();
-    desk.answer(lane(), Payload::FileActionPlanned(Box::new(empty)));
-    assert!(desk.notice().contains("no file can be acted on"), "{}", desk.notice());
-    assert!(desk.app.dialog::<FileActionConfirmation>().is_none());
-    desk.press("g u");
-    desk.fail(lane(), FailureKind::Local);
-    assert!(desk.notice().contains("it broke"), "{}", desk.notice());
+    harness.answer(lane(), Payload::FileActionPlanned(Box::new(empty)));
+    assert!(harness.notice().contains("no file can be acted on"), "{}", harness.notice());
+    assert!(harness.app.dialog::<FileActionConfirmation>().is_none());
+    harness.press("g u");
+    harness.fail(lane(), FailureKind::Local);
+    assert!(harness.notice().contains("it broke"), "{}", harness.notice());
 }
 
 #[test]
 fn an_undo_shows_what_it_reverts_and_is_confirmed() {
-    let mut desk = local();
+    let mut harness = local();
     let id = dataset(1, Status::Ready).id;
-    desk.press("space g u");
-    assert_eq!(desk.requests().last(), Some(&&Request::PlanUndo));
+    harness.press("space g u");
+    assert_eq!(harness.requests().last(), Some(&&Request::PlanUndo));
     let text = SafeText::detail("move of 3 files, the first of which was /other/a.jpg");
     let shown = Uuid::from_u128(7);
     let action = LastAction { id: shown, text, files_to_undo: 3 };
-    desk.answer(lane(), Payload::UndoPlanned(action));
-    assert!(desk.app.dialog::<UndoConfirmation>().is_some());
+    harness.answer(lane(), Payload::UndoPlanned(action));
+    assert!(harness.app.dialog::<UndoConfirmation>().is_some());
     let undo = Request::UndoFileAction(id, shown);
-    assert!(!desk.requests().contains(&&undo), "nothing is reverted yet");
-    desk.press("y");
-    assert_eq!(desk.requests().last(), Some(&&undo));
-    desk.answer(lane(), Payload::FileActionUndone(Outcome { done: 3, ..Outcome::default() }));
-    assert!(desk.notice().contains("reverted the action on 3 files"), "{}", desk.notice());
-    assert_eq!(unavailable_reason(&desk.app, Action::MoveFiles), None, "other files are selected");
+    assert!(!harness.requests().contains(&&undo), "nothing is reverted yet");
+    harness.press("y");
+    assert_eq!(harness.requests().last(), Some(&&undo));
+    harness.answer(lane(), Payload::FileActionUndone(Outcome { done: 3, ..Outcome::default() }));
+    assert!(harness.notice().contains("reverted the action on 3 files"), "{}", harness.notice());
+    assert_eq!(
+        unavailable_reason(&harness.app, Action::MoveFiles),
+        None,
+        "other files are selected"
+    );
 }

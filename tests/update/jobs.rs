@@ -14,139 +14,139 @@ use tessera_model::{
 };
 
 use super::additions::images;
-use crate::support::desk::{Desk, dataset, page, task};
+use crate::support::app_harness::{AppHarness, dataset, page, task};
 
 pub(super) const JOB: JobId = JobId(0);
 
-fn exporting() -> Desk {
-    let mut desk = Desk::with_clusters(3);
-    desk.press("e enter");
-    desk.answer(Lane::StartJob(JOB), Payload::Export(task("INIT")));
-    desk
+fn exporting() -> AppHarness {
+    let mut harness = AppHarness::with_clusters(3);
+    harness.press("e enter");
+    harness.answer(Lane::StartJob(JOB), Payload::Export(task("INIT")));
+    harness
 }
 
 #[test]
 fn opening_a_job_shows_its_history() {
-    let mut desk = exporting();
-    desk.wait(2);
-    desk.answer(Lane::Export(JOB), Payload::Export(task("IN_PROGRESS")));
-    desk.wait(3);
-    desk.press("4 enter");
-    assert!(desk.app.dialog::<JobDetail>().is_some_and(|view| view.job == JOB));
-    let job = &desk.app.jobs().get(JOB).unwrap();
+    let mut harness = exporting();
+    harness.wait(2);
+    harness.answer(Lane::Export(JOB), Payload::Export(task("IN_PROGRESS")));
+    harness.wait(3);
+    harness.press("4 enter");
+    assert!(harness.app.dialog::<JobDetail>().is_some_and(|view| view.job == JOB));
+    let job = &harness.app.jobs().get(JOB).unwrap();
     let words: Vec<&str> =
         job.history().transitions().iter().map(|step| step.state.as_str()).collect();
     assert_eq!(words, ["starting", "INIT", "IN_PROGRESS"]);
-    assert_eq!(job.history().duration_of(1, desk.app.clock()).as_secs(), 2);
-    assert_eq!(job.history().duration_of(2, desk.app.clock()).as_secs(), 3);
+    assert_eq!(job.history().duration_of(1, harness.app.clock()).as_secs(), 2);
+    assert_eq!(job.history().duration_of(2, harness.app.clock()).as_secs(), 3);
 }
 
 #[test]
 fn an_unwatched_job_is_watched_again() {
-    let mut desk = exporting();
-    desk.press("4 x");
-    desk.wait(5);
-    desk.press("r");
+    let mut harness = exporting();
+    harness.press("4 x");
+    harness.wait(5);
+    harness.press("r");
     let polled =
         |request: &&Request| matches!(request, Request::ExportStatus(_, id) if *id == task("").id);
-    assert!(desk.requests().iter().any(polled));
+    assert!(harness.requests().iter().any(polled));
 }
 
 #[test]
 fn work_on_a_dataset_that_is_watched_again_after_a_restart_ends() {
     let unwatched = reindex(SavedJobState::Unwatched { export_task_id: None });
     let kept = StateValue::Jobs { this_instance: vec![unwatched], other_instances: vec![] };
-    let mut desk = Desk::keeping([(StateKey::Jobs, kept)].into()).opening_clusters(3);
-    desk.press("4 r");
-    let state = |desk: &Desk| desk.app.jobs().get(JOB).unwrap().state().clone();
-    assert_eq!(state(&desk), JobState::DatasetRunning);
-    desk.answer(Lane::Datasets, images(240, "READY"));
-    assert_eq!(state(&desk), JobState::DatasetDone(SafeText::name("READY")));
+    let mut harness = AppHarness::keeping([(StateKey::Jobs, kept)].into()).opening_clusters(3);
+    harness.press("4 r");
+    let state = |harness: &AppHarness| harness.app.jobs().get(JOB).unwrap().state().clone();
+    assert_eq!(state(&harness), JobState::DatasetRunning);
+    harness.answer(Lane::Datasets, images(240, "READY"));
+    assert_eq!(state(&harness), JobState::DatasetDone(SafeText::name("READY")));
 }
 
 #[test]
 fn a_stopped_download_is_resumed() {
-    let mut desk = Desk::with_clusters(3);
-    desk.press("e enter");
-    desk.answer(Lane::StartJob(JOB), Payload::Export(task("COMPLETED")));
-    desk.press("4 x");
-    assert!(desk.cancelled.contains(&Lane::Download(JOB)));
-    assert!(desk.notice().contains("the .part file is kept"), "{}", desk.notice());
-    desk.press("d");
-    assert!(matches!(desk.app.jobs().get(JOB).unwrap().state(), JobState::Downloading(..)));
+    let mut harness = AppHarness::with_clusters(3);
+    harness.press("e enter");
+    harness.answer(Lane::StartJob(JOB), Payload::Export(task("COMPLETED")));
+    harness.press("4 x");
+    assert!(harness.cancelled.contains(&Lane::Download(JOB)));
+    assert!(harness.notice().contains("the .part file is kept"), "{}", harness.notice());
+    harness.press("d");
+    assert!(matches!(harness.app.jobs().get(JOB).unwrap().state(), JobState::Downloading(..)));
 }
 
 #[test]
 fn an_export_ends_before_its_archive_is_downloaded() {
-    let mut desk = exporting();
-    desk.wait(2);
-    desk.answer(Lane::Export(JOB), Payload::Export(task("COMPLETED")));
-    desk.wait(600);
-    let ended = |desk: &Desk| desk.app.jobs().get(JOB).unwrap().ended_at().is_some();
-    assert!(!ended(&desk), "the archive is being downloaded");
+    let mut harness = exporting();
+    harness.wait(2);
+    harness.answer(Lane::Export(JOB), Payload::Export(task("COMPLETED")));
+    harness.wait(600);
+    let ended = |harness: &AppHarness| harness.app.jobs().get(JOB).unwrap().ended_at().is_some();
+    assert!(!ended(&harness), "the archive is being downloaded");
     let path = PathBuf::from("/downloads/set-1.zip");
     let archive = Archive { path, bytes: 10, entries: 4, images: 3 };
-    desk.answer(Lane::Download(JOB), Payload::Downloaded(archive));
-    assert!(ended(&desk) && desk.notice().contains("set-1.zip"), "{}", desk.notice());
-    let took = |desk: &Desk| {
-        let job = desk.app.jobs().iter().next().unwrap();
+    harness.answer(Lane::Download(JOB), Payload::Downloaded(archive));
+    assert!(ended(&harness) && harness.notice().contains("set-1.zip"), "{}", harness.notice());
+    let took = |harness: &AppHarness| {
+        let job = harness.app.jobs().iter().next().unwrap();
         let last = job.history().transitions().last().unwrap().entered_at;
         let last = last.saturating_sub(job.started_at);
-        (job.elapsed(desk.app.clock()).as_secs(), last.as_secs())
+        (job.elapsed(harness.app.clock()).as_secs(), last.as_secs())
     };
-    assert_eq!(took(&desk), (2, 602));
-    assert_eq!(took(&restarted(desk)), (2, 2), "the states agree with the end that is saved");
+    assert_eq!(took(&harness), (2, 602));
+    assert_eq!(took(&restarted(harness)), (2, 2), "the states agree with the end that is saved");
 }
 
 #[test]
 fn only_ended_jobs_can_be_removed() {
-    let mut desk = exporting();
-    desk.press("4 D");
-    assert_eq!(desk.notice(), "this job is still running; x stops it");
-    desk.press("x D");
-    assert!(desk.app.jobs().is_empty());
-    desk.press("D");
-    assert_eq!(desk.notice(), "no job is selected");
+    let mut harness = exporting();
+    harness.press("4 D");
+    assert_eq!(harness.notice(), "this job is still running; x stops it");
+    harness.press("x D");
+    assert!(harness.app.jobs().is_empty());
+    harness.press("D");
+    assert_eq!(harness.notice(), "no job is selected");
 }
 
 /// Restarts the program.
-fn restarted(desk: Desk) -> Desk {
-    let kept = desk.kept;
-    let mut desk = Desk::keeping(kept);
-    desk.answer(Lane::Datasets, images(240, "READY"));
-    desk.answer_page(page(0, 3));
-    desk
+fn restarted(harness: AppHarness) -> AppHarness {
+    let kept = harness.kept;
+    let mut harness = AppHarness::keeping(kept);
+    harness.answer(Lane::Datasets, images(240, "READY"));
+    harness.answer_page(page(0, 3));
+    harness
 }
 
 #[test]
 fn a_running_export_is_saved_first_and_resumed() {
-    let desk = exporting();
-    let mut desk = restarted(desk);
-    assert_eq!(desk.notice(), "1 job from the last run: 1 still running");
-    let polled = desk.take(|lane| matches!(lane, Lane::Export(_))).1;
+    let harness = exporting();
+    let mut harness = restarted(harness);
+    assert_eq!(harness.notice(), "1 job from the last run: 1 still running");
+    let polled = harness.take(|lane| matches!(lane, Lane::Export(_))).1;
     assert_eq!(polled, Request::ExportStatus(dataset(1, Status::Ready).id, task("").id));
 }
 
 #[test]
 fn an_export_without_a_response_may_have_started() {
-    let mut desk = Desk::with_clusters(3);
-    desk.press("e enter");
-    let desk = restarted(desk);
-    let job = desk.app.jobs().iter().next().unwrap();
+    let mut harness = AppHarness::with_clusters(3);
+    harness.press("e enter");
+    let harness = restarted(harness);
+    let job = harness.app.jobs().iter().next().unwrap();
     assert!(matches!(job.state(), JobState::Uncertain(_)));
-    assert_eq!(desk.notice(), "1 job from the last run: 1 may have started");
+    assert_eq!(harness.notice(), "1 job from the last run: 1 may have started");
 }
 
 #[test]
 fn the_id_of_an_export_is_saved_before_any_other_effect() {
-    let mut desk = Desk::with_clusters(3);
-    desk.press("e enter");
-    let (ticket, _) = desk.take(|lane| *lane == Lane::StartJob(JOB));
+    let mut harness = AppHarness::with_clusters(3);
+    harness.press("e enter");
+    let (ticket, _) = harness.take(|lane| *lane == Lane::StartJob(JOB));
     let answer = Event::Worker(WorkerEvent::Response(Response {
         ticket,
         result: Ok(Payload::Export(task("COMPLETED"))),
     }));
-    let effects = desk.app.update(desk.now, answer);
+    let effects = harness.app.update(harness.now, answer);
     let Some(Effect::Send(_, Request::SaveState(StateValue::Jobs { this_instance: ours, .. }))) =
         effects.first()
     else {
@@ -158,25 +158,25 @@ fn the_id_of_an_export_is_saved_before_any_other_effect() {
 
 #[test]
 fn a_job_of_another_instance_is_shown_and_not_polled() {
-    let desk = exporting();
+    let harness = exporting();
     let Some(StateValue::Jobs { this_instance: ours, .. }) =
-        desk.kept.get(&StateKey::Jobs).cloned()
+        harness.kept.get(&StateKey::Jobs).cloned()
     else {
         unreachable!("jobs are kept");
     };
     let other = StateValue::Jobs { this_instance: vec![], other_instances: ours };
-    let mut desk = Desk::keeping([(StateKey::Jobs, other)].into());
-    assert_eq!(desk.app.jobs().iter().next().unwrap().label(), "elsewhere");
-    desk.wait(60);
-    assert!(!desk.requests().iter().any(|request| matches!(request, Request::ExportStatus(..))));
+    let mut harness = AppHarness::keeping([(StateKey::Jobs, other)].into());
+    assert_eq!(harness.app.jobs().iter().next().unwrap().label(), "elsewhere");
+    harness.wait(60);
+    assert!(!harness.requests().iter().any(|request| matches!(request, Request::ExportStatus(..))));
 }
 
 #[test]
 fn a_finished_job_of_another_instance_shows_how_it_ended() {
     let done = reindex(SavedJobState::Done { status_new: SafeText::name("READY") });
     let other = StateValue::Jobs { this_instance: vec![], other_instances: vec![done] };
-    let desk = Desk::keeping([(StateKey::Jobs, other)].into());
-    let job = desk.app.jobs().iter().next().unwrap();
+    let harness = AppHarness::keeping([(StateKey::Jobs, other)].into());
+    let job = harness.app.jobs().iter().next().unwrap();
     assert_eq!((job.label(), job.fraction_done()), ("READY", Some(1.0)));
 }
 
@@ -184,45 +184,45 @@ fn a_finished_job_of_another_instance_shows_how_it_ended() {
 fn a_job_that_a_command_starts_is_shown_after_two_seconds_and_at_once_by_r() {
     let other = |jobs| StateValue::Jobs { this_instance: vec![], other_instances: jobs };
     for keys in ["", "r"] {
-        let mut desk = Desk::keeping([(StateKey::Jobs, other(vec![]))].into());
-        assert_eq!(desk.app.jobs().len(), 0);
-        desk.kept.insert(StateKey::Jobs, other(vec![reindex(SavedJobState::Sent)]));
+        let mut harness = AppHarness::keeping([(StateKey::Jobs, other(vec![]))].into());
+        assert_eq!(harness.app.jobs().len(), 0);
+        harness.kept.insert(StateKey::Jobs, other(vec![reindex(SavedJobState::Sent)]));
         if keys.is_empty() {
-            desk.wait(2);
+            harness.wait(2);
         } else {
-            desk.press(keys);
+            harness.press(keys);
         }
-        assert_eq!(desk.app.jobs().len(), 1, "{keys:?}");
+        assert_eq!(harness.app.jobs().len(), 1, "{keys:?}");
     }
 }
 
 #[test]
 fn a_removed_job_is_not_restored() {
-    let mut desk = exporting();
-    desk.press("4 x D");
-    assert!(restarted(desk).app.jobs().is_empty());
+    let mut harness = exporting();
+    harness.press("4 x D");
+    assert!(restarted(harness).app.jobs().is_empty());
 }
 
-fn alerts<'a>(desk: &'a Desk) -> Vec<&'a JobAlert> {
+fn alerts<'a>(harness: &'a AppHarness) -> Vec<&'a JobAlert> {
     let alert = |effect: &'a Effect| match effect {
         Effect::Alert(alert) => Some(alert),
         _ => None,
     };
-    desk.other.iter().filter_map(alert).collect()
+    harness.other.iter().filter_map(alert).collect()
 }
 
 #[test]
 fn the_end_of_a_job_is_announced_once() {
-    let mut desk = exporting();
-    desk.other.clear();
-    desk.wait(2);
-    let (ticket, _) = desk.take(|lane| *lane == Lane::Export(JOB));
-    desk.respond(ticket, Ok(Payload::Export(task("FAILED"))));
-    desk.wait(60);
+    let mut harness = exporting();
+    harness.other.clear();
+    harness.wait(2);
+    let (ticket, _) = harness.take(|lane| *lane == Lane::Export(JOB));
+    harness.respond(ticket, Ok(Payload::Export(task("FAILED"))));
+    harness.wait(60);
     let words = SafeText::detail("export of set-1 failed");
     let rest = Activity { active_jobs: 0, percent: None };
     assert_eq!(
-        alerts(&desk),
+        alerts(&harness),
         [&JobAlert::Bell, &JobAlert::Desktop(words), &JobAlert::Activity(rest)]
     );
 }
@@ -230,14 +230,14 @@ fn the_end_of_a_job_is_announced_once() {
 #[test]
 fn no_alerts_while_the_jobs_pane_is_focused() {
     for (attended, count) in [(true, 0), (false, 2)] {
-        let mut desk = exporting();
-        desk.press("4");
-        desk.happen(Event::WindowFocus(attended));
-        desk.wait(5);
-        let (ticket, _) = desk.take(|lane| *lane == Lane::Export(JOB));
-        desk.other.clear();
-        desk.respond(ticket, Ok(Payload::Export(task("FAILED"))));
-        let signals = alerts(&desk);
+        let mut harness = exporting();
+        harness.press("4");
+        harness.happen(Event::WindowFocus(attended));
+        harness.wait(5);
+        let (ticket, _) = harness.take(|lane| *lane == Lane::Export(JOB));
+        harness.other.clear();
+        harness.respond(ticket, Ok(Payload::Export(task("FAILED"))));
+        let signals = alerts(&harness);
         let signals = signals.iter().filter(|alert| !matches!(alert, JobAlert::Activity(_)));
         assert_eq!(signals.count(), count, "attended: {attended}");
     }
@@ -245,29 +245,35 @@ fn no_alerts_while_the_jobs_pane_is_focused() {
 
 #[test]
 fn disabled_alerts_are_not_sent() {
-    let mut desk = exporting();
-    desk.app.setup_mut().settings.ui.notify.clear();
-    desk.other.clear();
-    desk.wait(2);
-    desk.answer(Lane::Export(JOB), Payload::Export(task("FAILED")));
-    assert!(alerts(&desk).is_empty());
-    assert!(desk.notice().contains("the export ended with FAILED"), "a failure is never hidden");
+    let mut harness = exporting();
+    harness.app.setup_mut().settings.ui.notify.clear();
+    harness.other.clear();
+    harness.wait(2);
+    harness.answer(Lane::Export(JOB), Payload::Export(task("FAILED")));
+    assert!(alerts(&harness).is_empty());
+    assert!(harness.notice().contains("the export ended with FAILED"), "a failure is never hidden");
 }
 
 #[test]
 fn a_downloaded_archive_is_inspected() {
-    let mut desk = Desk::with_clusters(3);
-    desk.press("e enter");
-    desk.press("4 i");
-    assert!(desk.notice().starts_with("this job has no downloaded archive"), "{}", desk.notice());
-    desk.answer(Lane::StartJob(JOB), Payload::Export(task("COMPLETED")));
+    let mut harness = AppHarness::with_clusters(3);
+    harness.press("e enter");
+    harness.press("4 i");
+    assert!(
+        harness.notice().starts_with("this job has no downloaded archive"),
+        "{}",
+        harness.notice()
+    );
+    harness.answer(Lane::StartJob(JOB), Payload::Export(task("COMPLETED")));
     let path = PathBuf::from("/downloads/set-1.zip");
     let archive = Archive { path: path.clone(), bytes: 10, entries: 4, images: 3 };
-    desk.answer(Lane::Download(JOB), Payload::Downloaded(archive));
-    desk.press("i");
-    assert_eq!(desk.requests(), [&Request::Inspect(path)]);
-    desk.fail(Lane::Inspect, FailureKind::Local);
-    let Some(layer) = desk.app.dialog::<ArchiveInspector>() else { unreachable!("the layer went") };
+    harness.answer(Lane::Download(JOB), Payload::Downloaded(archive));
+    harness.press("i");
+    assert_eq!(harness.requests(), [&Request::Inspect(path)]);
+    harness.fail(Lane::Inspect, FailureKind::Local);
+    let Some(layer) = harness.app.dialog::<ArchiveInspector>() else {
+        unreachable!("the layer went")
+    };
     assert!(layer.inspection.failure().is_some(), "the reason stands where the facts would be");
 }
 
@@ -285,30 +291,30 @@ fn reindex(state: SavedJobState) -> JobRecord {
 
 #[test]
 fn a_job_of_a_command_appears_and_is_followed_when_the_command_ends() {
-    let mut desk = exporting();
+    let mut harness = exporting();
     let running = StateValue::Jobs {
         this_instance: vec![],
         other_instances: vec![reindex(SavedJobState::Sent)],
     };
-    desk.kept.insert(StateKey::Jobs, running);
-    desk.press("4");
-    desk.wait(16);
-    let labels = |desk: &Desk| -> Vec<String> {
-        desk.app.jobs().iter().map(|job| job.label().to_owned()).collect()
+    harness.kept.insert(StateKey::Jobs, running);
+    harness.press("4");
+    harness.wait(16);
+    let labels = |harness: &AppHarness| -> Vec<String> {
+        harness.app.jobs().iter().map(|job| job.label().to_owned()).collect()
     };
-    assert_eq!(labels(&desk), ["INIT", "elsewhere"]);
-    assert_eq!(desk.app.jobs().selected().map(|job| job.id), Some(JOB), "the cursor stays");
-    let id = desk.app.jobs().iter().next_back().unwrap().id;
+    assert_eq!(labels(&harness), ["INIT", "elsewhere"]);
+    assert_eq!(harness.app.jobs().selected().map(|job| job.id), Some(JOB), "the cursor stays");
+    let id = harness.app.jobs().iter().next_back().unwrap().id;
     let ended = StateValue::Jobs {
         this_instance: vec![reindex(SavedJobState::Accepted)],
         other_instances: vec![],
     };
-    desk.kept.insert(StateKey::Jobs, ended);
-    desk.wait(16);
-    assert_eq!(desk.app.jobs().get(id).unwrap().state(), &JobState::DatasetRunning);
-    assert_eq!(desk.notice(), "1 job of a command: 1 still running");
-    desk.wait(16);
-    assert_eq!(desk.app.jobs().len(), 2, "it is added once");
+    harness.kept.insert(StateKey::Jobs, ended);
+    harness.wait(16);
+    assert_eq!(harness.app.jobs().get(id).unwrap().state(), &JobState::DatasetRunning);
+    assert_eq!(harness.notice(), "1 job of a command: 1 still running");
+    harness.wait(16);
+    assert_eq!(harness.app.jobs().len(), 2, "it is added once");
 }
 
 #[test]

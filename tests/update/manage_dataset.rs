@@ -16,15 +16,15 @@ use tessera_model::{
     Dataset, FailureKind, FileChanges, LocalDataset, PatternLists, RescanResult, SafeText, Status,
 };
 
-use crate::support::desk::{Desk, dataset};
+use crate::support::app_harness::{AppHarness, dataset};
 
 /// Opens the first of two datasets of local folders.
-fn local(status: Status) -> Desk {
-    Desk::new().opening_folder(vec![dataset(1, status), dataset(2, Status::Ready)])
+fn local(status: Status) -> AppHarness {
+    AppHarness::new().opening_folder(vec![dataset(1, status), dataset(2, Status::Ready)])
 }
 
-fn ask_for_removal(desk: &mut Desk, uploads: u64) {
-    desk.press("1 D");
+fn ask_for_removal(harness: &mut AppHarness, uploads: u64) {
+    harness.press("1 D");
     let id = dataset(1, Status::Ready).id;
     let local = LocalDataset {
         folder_missing: false,
@@ -33,16 +33,16 @@ fn ask_for_removal(desk: &mut Desk, uploads: u64) {
         patterns: PatternLists::default(),
         encoding: None,
     };
-    desk.answer(Lane::ConfirmRemoval(id), Payload::LocalDataset(local));
+    harness.answer(Lane::ConfirmRemoval(id), Payload::LocalDataset(local));
 }
 
 #[test]
 fn a_dialog_that_comes_late_says_that_it_is_not_shown() {
-    let mut desk = local(Status::Ready);
-    desk.press("1 D");
+    let mut harness = local(Status::Ready);
+    harness.press("1 D");
     let id = dataset(1, Status::Ready).id;
-    let (ticket, _) = desk.take(|lane| *lane == Lane::ConfirmRemoval(id));
-    desk.press("?");
+    let (ticket, _) = harness.take(|lane| *lane == Lane::ConfirmRemoval(id));
+    harness.press("?");
     let local = LocalDataset {
         folder_missing: false,
         uploads: 0,
@@ -50,76 +50,76 @@ fn a_dialog_that_comes_late_says_that_it_is_not_shown() {
         patterns: PatternLists::default(),
         encoding: None,
     };
-    desk.respond(ticket, Ok(Payload::LocalDataset(local)));
-    assert!(desk.app.dialog::<RemovalConfirmation>().is_none());
-    assert!(desk.notice().contains("close it and ask again"), "{}", desk.notice());
+    harness.respond(ticket, Ok(Payload::LocalDataset(local)));
+    assert!(harness.app.dialog::<RemovalConfirmation>().is_none());
+    assert!(harness.notice().contains("close it and ask again"), "{}", harness.notice());
 }
 
 #[test]
 fn a_dataset_is_removed_only_after_a_confirmation() {
-    let mut desk = local(Status::Ready);
+    let mut harness = local(Status::Ready);
     let id = dataset(1, Status::Ready).id;
-    ask_for_removal(&mut desk, 3);
-    assert_eq!(desk.app.dialog::<RemovalConfirmation>().unwrap().uploads, 3);
-    desk.press("esc");
-    assert_eq!(desk.requests(), Vec::<&Request>::new());
-    ask_for_removal(&mut desk, 3);
-    desk.press("enter");
-    assert!(desk.app.dialog::<RemovalConfirmation>().is_some(), "Enter removes nothing");
-    desk.press("y");
-    assert_eq!(desk.requests(), [&Request::RemoveDataset(id)]);
-    desk.answer(Lane::Manage(id), Payload::DatasetRemoved(3));
+    ask_for_removal(&mut harness, 3);
+    assert_eq!(harness.app.dialog::<RemovalConfirmation>().unwrap().uploads, 3);
+    harness.press("esc");
+    assert_eq!(harness.requests(), Vec::<&Request>::new());
+    ask_for_removal(&mut harness, 3);
+    harness.press("enter");
+    assert!(harness.app.dialog::<RemovalConfirmation>().is_some(), "Enter removes nothing");
+    harness.press("y");
+    assert_eq!(harness.requests(), [&Request::RemoveDataset(id)]);
+    harness.answer(Lane::Manage(id), Payload::DatasetRemoved(3));
     assert!(
-        desk.notice().contains("3 uploaded files stay in the index folder"),
+        harness.notice().contains("3 uploaded files stay in the index folder"),
         "{}",
-        desk.notice()
+        harness.notice()
     );
-    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(2, Status::Ready)], 0));
-    assert_eq!(desk.app.dataset().map(|open| open.id), Some(dataset(2, Status::Ready).id));
+    harness.answer(Lane::Datasets, Payload::Datasets(vec![dataset(2, Status::Ready)], 0));
+    assert_eq!(harness.app.dataset().map(|open| open.id), Some(dataset(2, Status::Ready).id));
 }
 
 #[test]
 fn a_dataset_that_another_program_removed_is_closed() {
-    let mut desk = local(Status::Ready);
-    desk.press("r");
-    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(2, Status::Ready)], 0));
-    assert!(desk.notice().contains("set-1 was removed"), "{}", desk.notice());
-    assert!(desk.notice().contains("set-2 is shown now"), "{}", desk.notice());
-    assert_eq!(desk.app.dataset().map(|open| open.id), Some(dataset(2, Status::Ready).id));
-    assert_eq!(desk.app.panes().focus, Pane::Datasets, "keys do not act on other results");
+    let mut harness = local(Status::Ready);
+    harness.press("r");
+    harness.answer(Lane::Datasets, Payload::Datasets(vec![dataset(2, Status::Ready)], 0));
+    assert!(harness.notice().contains("set-1 was removed"), "{}", harness.notice());
+    assert!(harness.notice().contains("set-2 is shown now"), "{}", harness.notice());
+    assert_eq!(harness.app.dataset().map(|open| open.id), Some(dataset(2, Status::Ready).id));
+    assert_eq!(harness.app.panes().focus, Pane::Datasets, "keys do not act on other results");
 }
 
 #[test]
 fn the_last_dataset_can_be_removed() {
-    let mut desk = local(Status::Ready);
-    desk.press("r");
-    desk.answer(Lane::Datasets, Payload::Datasets(Vec::new(), 0));
-    assert!(desk.notice().contains("set-1 was removed"), "{}", desk.notice());
-    assert!(desk.app.selected_dataset().is_none());
-    desk.press("1 D N S ? esc");
+    let mut harness = local(Status::Ready);
+    harness.press("r");
+    harness.answer(Lane::Datasets, Payload::Datasets(Vec::new(), 0));
+    assert!(harness.notice().contains("set-1 was removed"), "{}", harness.notice());
+    assert!(harness.app.selected_dataset().is_none());
+    harness.press("1 D N S ? esc");
 }
 
 #[test]
 fn a_dataset_is_renamed() {
-    let mut desk = local(Status::Ready);
+    let mut harness = local(Status::Ready);
     let id = dataset(1, Status::Ready).id;
-    desk.press("1 N");
-    assert_eq!(desk.app.dialog::<TextPrompt>().unwrap().text.value(), "set-1");
-    desk.press("ctrl-u");
-    desk.press("enter");
-    assert!(desk.notice().contains("type a name"), "{}", desk.notice());
-    desk.type_text("my photos");
-    desk.press("enter");
-    assert_eq!(desk.requests(), [&Request::RenameDataset(id, "my photos".to_owned())]);
+    harness.press("1 N");
+    assert_eq!(harness.app.dialog::<TextPrompt>().unwrap().text.value(), "set-1");
+    harness.press("ctrl-u");
+    harness.press("enter");
+    assert!(harness.notice().contains("type a name"), "{}", harness.notice());
+    harness.type_text("my photos");
+    harness.press("enter");
+    assert_eq!(harness.requests(), [&Request::RenameDataset(id, "my photos".to_owned())]);
     let renamed = Dataset { name: SafeText::name("my photos"), ..dataset(1, Status::Ready) };
-    desk.answer(Lane::Manage(id), Payload::DatasetRenamed(renamed.name));
-    assert!(desk.notice().contains("my photos"), "{}", desk.notice());
-    desk.take(|lane| *lane == Lane::Datasets);
+    harness.answer(Lane::Manage(id), Payload::DatasetRenamed(renamed.name));
+    assert!(harness.notice().contains("my photos"), "{}", harness.notice());
+    harness.take(|lane| *lane == Lane::Datasets);
 }
 
 #[test]
 fn a_rescan_reports_what_it_found() {
-    let mut desk = local(Status::Ready);
+    let mut harness = local(Status::Ready);
     let id = dataset(1, Status::Ready).id;
     let changes = FileChanges { added: 2, changed: 1, removed: 3 };
     for (changes, is_indexing, words) in [
@@ -127,61 +127,62 @@ fn a_rescan_reports_what_it_found() {
         (Some(changes), true, "2 files added, 1 changed, 3 removed"),
         (None, false, "in the background"),
     ] {
-        desk.press("1 S");
-        desk.take(|lane| *lane == Lane::Manage(id));
-        desk.press("1 S");
-        desk.answer(Lane::Manage(id), Payload::Rescanned(RescanResult { changes, is_indexing }));
-        assert!(desk.notice().contains(words), "{}", desk.notice());
+        harness.press("1 S");
+        harness.take(|lane| *lane == Lane::Manage(id));
+        harness.press("1 S");
+        harness.answer(Lane::Manage(id), Payload::Rescanned(RescanResult { changes, is_indexing }));
+        assert!(harness.notice().contains(words), "{}", harness.notice());
     }
-    desk.press("1 S");
-    desk.fail(Lane::Manage(id), FailureKind::Conflict);
-    assert!(desk.notice().contains("it broke"), "{}", desk.notice());
+    harness.press("1 S");
+    harness.fail(Lane::Manage(id), FailureKind::Conflict);
+    assert!(harness.notice().contains("it broke"), "{}", harness.notice());
 }
 
 #[test]
 fn the_indexing_of_a_dataset_is_cancelled() {
-    let mut desk = local(Status::Indexing);
+    let mut harness = local(Status::Indexing);
     let known = dataset(1, Status::Error);
-    desk.press("1 X");
-    assert!(desk.requests().contains(&&Request::CancelIndexing(known.id)));
-    desk.answer(Lane::Manage(known.id), Payload::IndexingCancelled(known.name));
-    assert!(desk.notice().contains("cancelled the indexing of set-1"), "{}", desk.notice());
-    let reason = |desk: &Desk| unavailable_reason(&desk.app, Action::CancelIndexing);
+    harness.press("1 X");
+    assert!(harness.requests().contains(&&Request::CancelIndexing(known.id)));
+    harness.answer(Lane::Manage(known.id), Payload::IndexingCancelled(known.name));
+    assert!(harness.notice().contains("cancelled the indexing of set-1"), "{}", harness.notice());
+    let reason = |harness: &AppHarness| unavailable_reason(&harness.app, Action::CancelIndexing);
     assert_eq!(reason(&local(Status::Indexing)), None);
     assert_eq!(reason(&local(Status::Ready)).unwrap(), "nothing is being indexed");
-    assert!(reason(&Desk::with_clusters(3)).unwrap().contains("local folders"));
+    assert!(reason(&AppHarness::with_clusters(3)).unwrap().contains("local folders"));
 }
 
 #[test]
 fn the_files_of_a_folder_are_chosen_by_patterns() {
-    let mut desk = local(Status::Ready);
+    let mut harness = local(Status::Ready);
     let id = dataset(1, Status::Ready).id;
     let lists = |patterns: &[&str]| patterns.iter().map(ToString::to_string).collect();
     let patterns = PatternLists { include: lists(&["*.jpg"]), exclude: lists(&["my drafts/"]) };
     let known =
         LocalDataset { folder_missing: false, uploads: 0, excluded: 1, patterns, encoding: None };
-    desk.press("1 C");
-    desk.answer(Lane::FilePatterns(id), Payload::LocalDataset(known.clone()));
-    assert_eq!(desk.app.dialog::<FilePatterns>().unwrap().patterns(), known.patterns);
-    desk.press("end");
-    desk.type_text(" *.tmp");
-    desk.press("tab ctrl-u enter");
+    harness.press("1 C");
+    harness.answer(Lane::FilePatterns(id), Payload::LocalDataset(known.clone()));
+    assert_eq!(harness.app.dialog::<FilePatterns>().unwrap().patterns(), known.patterns);
+    harness.press("end");
+    harness.type_text(" *.tmp");
+    harness.press("tab ctrl-u enter");
     let chosen = PatternLists { include: vec![], exclude: lists(&["my drafts/", "*.tmp"]) };
-    assert_eq!(desk.requests(), [&Request::Rescan(id, Some(chosen))]);
-    desk.fail(Lane::Manage(id), FailureKind::Conflict);
-    assert!(desk.notice().contains("it broke"), "{}", desk.notice());
+    assert_eq!(harness.requests(), [&Request::Rescan(id, Some(chosen))]);
+    harness.fail(Lane::Manage(id), FailureKind::Conflict);
+    assert!(harness.notice().contains("it broke"), "{}", harness.notice());
     // The answer comes after the user has opened something else.
-    desk.press("1 C ?");
-    desk.answer(Lane::FilePatterns(id), Payload::LocalDataset(known));
-    assert!(desk.app.dialog::<FilePatterns>().is_none());
+    harness.press("1 C ?");
+    harness.answer(Lane::FilePatterns(id), Payload::LocalDataset(known));
+    assert!(harness.app.dialog::<FilePatterns>().is_none());
 }
 
 #[test]
 fn what_is_not_possible_has_a_reason() {
     let managing =
         [Action::RemoveDataset, Action::RenameDataset, Action::ChooseFiles, Action::Rescan];
-    let reason = |desk: &Desk, action| unavailable_reason(&desk.app, action).unwrap_or_default();
-    let hosted = Desk::with_clusters(3);
+    let reason =
+        |harness: &AppHarness, action| unavailable_reason(&harness.app, action).unwrap_or_default();
+    let hosted = AppHarness::with_clusters(3);
     let busy = local(Status::Indexing);
     let mut read_only = local(Status::Ready);
     read_only.app.setup_mut().read_only = true;

@@ -9,7 +9,7 @@ use tessera_model::{SafeText, SavedSession, StateKey, StateValue, Status};
 use tessera_picture::Protocol;
 
 use crate::support::{
-    desk::{Desk, dataset, page, settings},
+    app_harness::{AppHarness, dataset, page, settings},
     scene::paint,
 };
 
@@ -17,40 +17,40 @@ const LANDSCAPE: (u32, u32) = (1_200, 800);
 const PORTRAIT: (u32, u32) = (600, 900);
 
 /// Shows the mosaic of pictures with these sizes.
-fn mosaic((columns, rows): (u16, u16), sizes: &[Option<(u32, u32)>]) -> Desk {
-    let mut desk = Desk::with_pictures(Protocol::HalfBlock);
-    desk.happen(Event::Resize(columns, rows));
-    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
+fn mosaic((columns, rows): (u16, u16), sizes: &[Option<(u32, u32)>]) -> AppHarness {
+    let mut harness = AppHarness::with_pictures(Protocol::HalfBlock);
+    harness.happen(Event::Resize(columns, rows));
+    harness.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
     let mut pictures = page(0, sizes.len());
     for (cluster, size) in pictures.clusters.iter_mut().zip(sizes) {
         cluster.previews[0].dimensions = *size;
     }
-    desk.answer_page(pictures);
-    desk.press("g r");
-    desk
+    harness.answer_page(pictures);
+    harness.press("g r");
+    harness
 }
 
 /// Returns the areas of the visible tiles and of their pictures, in the order of the tiles.
-fn visible_tiles(desk: &Desk) -> Vec<(Rect, Rect)> {
-    let grid = desk.app.grid().unwrap();
+fn visible_tiles(harness: &AppHarness) -> Vec<(Rect, Rect)> {
+    let grid = harness.app.grid().unwrap();
     let tiles = grid.visible().map(|tile| (tile, grid.tile_area(tile).unwrap()));
     tiles.map(|(tile, area)| (area, grid.picture_area(tile, area))).collect()
 }
 
 /// Returns the visible tiles and pictures, row by row.
-fn visible_rows(desk: &Desk) -> Vec<Vec<(Rect, Rect)>> {
-    let tiles = visible_tiles(desk);
+fn visible_rows(harness: &AppHarness) -> Vec<Vec<(Rect, Rect)>> {
+    let tiles = visible_tiles(harness);
     tiles.chunk_by(|(one, _), (other, _)| one.y == other.y).map(<[_]>::to_vec).collect()
 }
 
-fn cursor(desk: &Desk) -> usize {
-    desk.app.results().tile_cursor().tile
+fn cursor(harness: &AppHarness) -> usize {
+    harness.app.results().tile_cursor().tile
 }
 
 #[test]
 fn the_pictures_of_a_row_have_one_height_and_the_widths_of_their_shapes() {
-    let desk = mosaic((120, 40), &[Some(LANDSCAPE), Some(PORTRAIT)].repeat(50));
-    for row in visible_rows(&desk) {
+    let harness = mosaic((120, 40), &[Some(LANDSCAPE), Some(PORTRAIT)].repeat(50));
+    for row in visible_rows(&harness) {
         let heights: Vec<u16> = row.iter().map(|(_, picture)| picture.height).collect();
         assert!(heights.iter().all(|height| *height == heights[0]), "{heights:?}");
         for pair in row.windows(2) {
@@ -63,18 +63,18 @@ fn the_pictures_of_a_row_have_one_height_and_the_widths_of_their_shapes() {
 
 #[test]
 fn pictures_that_arrive_move_nothing() {
-    let mut desk = mosaic((120, 40), &[None, Some(PORTRAIT), Some(LANDSCAPE)].repeat(20));
-    let before = visible_tiles(&desk);
-    paint(&mut desk);
-    assert_eq!(visible_tiles(&desk), before);
+    let mut harness = mosaic((120, 40), &[None, Some(PORTRAIT), Some(LANDSCAPE)].repeat(20));
+    let before = visible_tiles(&harness);
+    paint(&mut harness);
+    assert_eq!(visible_tiles(&harness), before);
 }
 
 #[test]
 fn few_pictures_are_as_large_as_the_screen_allows() {
     let height = |count| {
-        let desk = mosaic((200, 60), &vec![Some(PORTRAIT); count]);
-        assert_eq!(visible_tiles(&desk).len(), count, "all are visible");
-        visible_tiles(&desk)[0].1.height
+        let harness = mosaic((200, 60), &vec![Some(PORTRAIT); count]);
+        assert_eq!(visible_tiles(&harness).len(), count, "all are visible");
+        visible_tiles(&harness)[0].1.height
     };
     let heights = [3, 12, 40].map(height);
     assert!(heights[0] > heights[1] && heights[1] > heights[2], "{heights:?}");
@@ -82,37 +82,37 @@ fn few_pictures_are_as_large_as_the_screen_allows() {
 
 #[test]
 fn a_tile_has_a_single_picture_and_a_click_selects_it() {
-    let mut desk = mosaic((120, 40), &[Some(LANDSCAPE), Some(PORTRAIT), None].repeat(20));
-    let grid = desk.app.grid().unwrap();
+    let mut harness = mosaic((120, 40), &[Some(LANDSCAPE), Some(PORTRAIT), None].repeat(20));
+    let grid = harness.app.grid().unwrap();
     let area = grid.tile_area(4).unwrap();
-    let tiles = desk.app.results().tiles();
-    assert_eq!(grid.pictures(&desk.app, 4, area, &tiles[4]).len(), 1);
+    let tiles = harness.app.results().tiles();
+    assert_eq!(grid.pictures(&harness.app, 4, area, &tiles[4]).len(), 1);
     let click = Mouse { column: area.x + 1, row: area.y + 1, kind: MouseKind::Click };
-    desk.happen(Event::Mouse(click));
-    assert_eq!(cursor(&desk), 4);
+    harness.happen(Event::Mouse(click));
+    assert_eq!(cursor(&harness), 4);
 }
 
 #[test]
 fn the_keys_of_rows_go_to_the_picture_above_or_below() {
-    let mut desk = mosaic((120, 40), &[Some(LANDSCAPE), Some(PORTRAIT), None].repeat(30));
-    let middle = |desk: &Desk| {
-        let area = desk.app.grid().unwrap().tile_area(cursor(desk)).unwrap();
+    let mut harness = mosaic((120, 40), &[Some(LANDSCAPE), Some(PORTRAIT), None].repeat(30));
+    let middle = |harness: &AppHarness| {
+        let area = harness.app.grid().unwrap().tile_area(cursor(harness)).unwrap();
         (area.x + area.width / 2, area.y)
     };
-    desk.press("l l");
-    let (column, row) = middle(&desk);
-    desk.press("j");
-    let below = middle(&desk);
+    harness.press("l l");
+    let (column, row) = middle(&harness);
+    harness.press("j");
+    let below = middle(&harness);
     assert!(below.1 > row && below.0.abs_diff(column) <= 10, "{column} and {below:?}");
-    desk.press("k");
-    assert_eq!(middle(&desk).1, row);
-    desk.press("k");
-    assert_eq!(cursor(&desk), 0, "there is no row above");
+    harness.press("k");
+    assert_eq!(middle(&harness).1, row);
+    harness.press("k");
+    assert_eq!(cursor(&harness), 0, "there is no row above");
 }
 
 #[test]
 fn more_members_leave_the_rows_that_are_shown() {
-    let mut desk = mosaic((120, 40), &[Some(LANDSCAPE)]);
+    let mut harness = mosaic((120, 40), &[Some(LANDSCAPE)]);
     let mut members = page(0, 1);
     let preview = members.clusters[0].previews[0].clone();
     let mut with_members = |count: usize| {
@@ -120,12 +120,12 @@ fn more_members_leave_the_rows_that_are_shown() {
         for (member, size) in members.clusters[0].previews.iter_mut().zip((1u32..).step_by(7)) {
             member.dimensions = Some((400 + size * 13 % 900, 600));
         }
-        desk.press("r");
-        desk.answer_page(members.clone());
-        if !desk.app.results().shows_members() {
-            desk.press("enter");
+        harness.press("r");
+        harness.answer_page(members.clone());
+        if !harness.app.results().shows_members() {
+            harness.press("enter");
         }
-        visible_tiles(&desk)
+        visible_tiles(&harness)
     };
     let few = with_members(60);
     assert!(few.len() < 50, "the members continue below the screen");
@@ -144,14 +144,14 @@ fn the_layout_is_a_setting_and_the_last_choice_comes_back() {
         App::new(setup).panes().tile_layout
     };
     assert_eq!(TileLayout::ALL.map(|setting| layout(setting, None)), TileLayout::ALL);
-    let mut desk = mosaic((120, 40), &[None; 9]);
-    let saved = |desk: &Desk| match desk.kept.get(&StateKey::Session) {
+    let mut harness = mosaic((120, 40), &[None; 9]);
+    let saved = |harness: &AppHarness| match harness.kept.get(&StateKey::Session) {
         Some(StateValue::Session(session)) => session.clone(),
         other => panic!("{other:?}"),
     };
-    assert_eq!(layout(TileLayout::Grid, Some(saved(&desk))), TileLayout::Mosaic);
-    desk.press("g r");
-    assert_eq!(saved(&desk).tile_layout, None, "the choice is that of the settings again");
+    assert_eq!(layout(TileLayout::Grid, Some(saved(&harness))), TileLayout::Mosaic);
+    harness.press("g r");
+    assert_eq!(saved(&harness).tile_layout, None, "the choice is that of the settings again");
 }
 
 proptest! {
@@ -162,14 +162,14 @@ proptest! {
         cell in prop::sample::select(vec![(10u16, 20u16), (8, 16), (9, 18), (12, 24)]),
         key in prop::sample::select(vec!["l", "j", "ctrl-d"]),
     ) {
-        let mut desk = mosaic((columns, rows), &sizes);
-        desk.happen(Event::Terminal(Protocol::HalfBlock, cell));
-        prop_assert!(!desk.app.grid().unwrap().is_list());
-        let pane = inner_area(desk.app.areas().pane(Pane::Results).unwrap());
+        let mut harness = mosaic((columns, rows), &sizes);
+        harness.happen(Event::Terminal(Protocol::HalfBlock, cell));
+        prop_assert!(!harness.app.grid().unwrap().is_list());
+        let pane = inner_area(harness.app.areas().pane(Pane::Results).unwrap());
         let mut before = (0, None);
         loop {
-            let grid = desk.app.grid().unwrap();
-            let tiles = visible_rows(&desk);
+            let grid = harness.app.grid().unwrap();
+            let tiles = visible_rows(&harness);
             let last_row = grid.visible().end == sizes.len();
             for (index, row) in tiles.iter().enumerate() {
                 let (first, last) = (row[0].0, row[row.len() - 1].0);
@@ -182,16 +182,16 @@ proptest! {
                 prop_assert!(row.windows(2).all(|pair| pair[0].0.right() < pair[1].0.x));
             }
             prop_assert!(tiles.windows(2).all(|pair| pair[0][0].0.bottom() < pair[1][0].0.y));
-            prop_assert!(grid.tile_area(cursor(&desk)).is_some(), "the cursor is visible");
+            prop_assert!(grid.tile_area(cursor(&harness)).is_some(), "the cursor is visible");
             if key == "l" {
-                prop_assert_eq!(cursor(&desk), before.1.map_or(0, |tile: usize| tile + 1));
+                prop_assert_eq!(cursor(&harness), before.1.map_or(0, |tile: usize| tile + 1));
             }
-            if cursor(&desk) + 1 == sizes.len() {
+            if cursor(&harness) + 1 == sizes.len() {
                 break;
             }
-            before = (before.0 + 1, Some(cursor(&desk)));
+            before = (before.0 + 1, Some(cursor(&harness)));
             prop_assert!(before.0 <= sizes.len(), "the last tile is not reached");
-            desk.press(key);
+            harness.press(key);
         }
     }
 }

@@ -13,7 +13,7 @@ use tessera_model::{
     Relevance, SafeText, SavedView, ScoreKind, StateKey, StateValue, Status, Tag, vql::LabelRule,
 };
 
-use crate::support::desk::{Desk, dataset, page};
+use crate::support::app_harness::{AppHarness, dataset, page};
 
 fn caption(text: &str, max_score: Option<f64>) -> Query {
     let max_score = max_score.map(|score| Fraction::new(score).unwrap());
@@ -31,141 +31,155 @@ fn scored(scores: &[f64]) -> Page {
 
 #[test]
 fn one_line_searches_by_caption() {
-    let mut desk = Desk::with_clusters(9);
-    desk.press("c");
-    desk.type_text("red van");
-    desk.press("enter");
-    assert_eq!(desk.open_searches()[0].query, caption("red van", None));
-    assert_eq!((desk.app.panes().focus, desk.steps()), (Pane::Results, 2));
+    let mut harness = AppHarness::with_clusters(9);
+    harness.press("c");
+    harness.type_text("red van");
+    harness.press("enter");
+    assert_eq!(harness.open_searches()[0].query, caption("red van", None));
+    assert_eq!((harness.app.panes().focus, harness.steps()), (Pane::Results, 2));
 }
 
 #[test]
 fn an_empty_caption_is_rejected_and_the_form_stays() {
-    let mut desk = Desk::with_clusters(9);
-    desk.press("c space enter");
-    assert!(desk.notice().contains("must not be empty"), "{}", desk.notice());
-    assert!(desk.requests().is_empty() && desk.app.overlay().is_some());
+    let mut harness = AppHarness::with_clusters(9);
+    harness.press("c space enter");
+    assert!(harness.notice().contains("must not be empty"), "{}", harness.notice());
+    assert!(harness.requests().is_empty() && harness.app.overlay().is_some());
 }
 
 #[test]
 fn a_max_score_outside_0_to_1_is_rejected_at_its_field() {
-    let mut desk = Desk::with_clusters(9);
-    desk.press("c");
-    desk.type_text("van");
-    desk.press("tab");
-    desk.type_text("1.5");
-    desk.press("enter");
-    assert!(desk.notice().starts_with("the max score must be a number from 0 to 1"));
-    assert!(desk.requests().is_empty());
-    desk.press("ctrl-u 0 . 5 enter");
-    assert_eq!(desk.open_searches()[0].query, caption("van", Some(0.5)));
+    let mut harness = AppHarness::with_clusters(9);
+    harness.press("c");
+    harness.type_text("van");
+    harness.press("tab");
+    harness.type_text("1.5");
+    harness.press("enter");
+    assert!(harness.notice().starts_with("the max score must be a number from 0 to 1"));
+    assert!(harness.requests().is_empty());
+    harness.press("ctrl-u 0 . 5 enter");
+    assert_eq!(harness.open_searches()[0].query, caption("van", Some(0.5)));
 }
 
 #[test]
 fn scores_below_the_bound_are_counted_on_the_loaded_page() {
-    let mut desk = Desk::with_clusters(9);
+    let mut harness = AppHarness::with_clusters(9);
     let half = Fraction::new(0.5).unwrap();
-    assert_eq!(desk.app.results().count_below(half), None, "nothing is ranked by captions yet");
-    desk.press("c v enter");
-    desk.answer_page(scored(&[0.2, 0.4, 0.5, 0.9]));
-    assert_eq!(desk.app.results().count_below(half), Some((2, 4)), "0.5 itself is not below 0.5");
+    assert_eq!(harness.app.results().count_below(half), None, "nothing is ranked by captions yet");
+    harness.press("c v enter");
+    harness.answer_page(scored(&[0.2, 0.4, 0.5, 0.9]));
+    assert_eq!(
+        harness.app.results().count_below(half),
+        Some((2, 4)),
+        "0.5 itself is not below 0.5"
+    );
 }
 
 #[test]
 fn an_ignored_or_inverted_max_score_is_warned_about_once() {
-    let mut desk = Desk::with_clusters(9);
-    desk.press("c v tab 0 . 5 enter");
-    desk.answer_page(scored(&[0.2, 0.9]));
-    assert!(desk.notice().contains("does not apply the maximum score"), "{}", desk.notice());
-    let mut desk = Desk::with_clusters(9);
-    desk.press("c v tab 0 . 5 enter");
-    desk.answer_page(scored(&[0.7, 0.9]));
-    assert!(desk.notice().contains("interprets the maximum score inversely"), "{}", desk.notice());
-    desk.wait(20);
-    desk.press("c enter r");
-    desk.answer_page(scored(&[0.7, 0.9]));
-    assert_eq!(desk.notice(), "");
+    let mut harness = AppHarness::with_clusters(9);
+    harness.press("c v tab 0 . 5 enter");
+    harness.answer_page(scored(&[0.2, 0.9]));
+    assert!(harness.notice().contains("does not apply the maximum score"), "{}", harness.notice());
+    let mut harness = AppHarness::with_clusters(9);
+    harness.press("c v tab 0 . 5 enter");
+    harness.answer_page(scored(&[0.7, 0.9]));
+    assert!(
+        harness.notice().contains("interprets the maximum score inversely"),
+        "{}",
+        harness.notice()
+    );
+    harness.wait(20);
+    harness.press("c enter r");
+    harness.answer_page(scored(&[0.7, 0.9]));
+    assert_eq!(harness.notice(), "");
 }
 
 /// Opens the query builder and adds the filter with this number in the list of kinds.
-fn add(desk: &mut Desk, kind: &str) {
-    desk.press(&format!("3 a {kind}"));
+fn add(harness: &mut AppHarness, kind: &str) {
+    harness.press(&format!("3 a {kind}"));
 }
 
-fn draft(desk: &Desk) -> &QueryDraft {
-    desk.app.query().draft(desk.app.results())
+fn draft(harness: &AppHarness) -> &QueryDraft {
+    harness.app.query().draft(harness.app.results())
 }
 
-fn query_json(desk: &Desk) -> Option<String> {
-    desk.app.query().query_json(desk.app.results())
+fn query_json(harness: &AppHarness) -> Option<String> {
+    harness.app.query().query_json(harness.app.results())
 }
 
 #[track_caller]
-fn assert_diagnosed(desk: &Desk, words: &str) {
-    let found = first_diagnostic(desk);
+fn assert_diagnosed(harness: &AppHarness, words: &str) {
+    let found = first_diagnostic(harness);
     assert!(found.contains(words), "{found}");
 }
 
-fn first_diagnostic(desk: &Desk) -> String {
-    diagnostics(&desk.app).into_iter().map(|remark| remark.text + "\n").collect()
+fn first_diagnostic(harness: &AppHarness) -> String {
+    diagnostics(&harness.app).into_iter().map(|remark| remark.text + "\n").collect()
 }
 
 #[test]
 fn filters_are_written_run_and_combined_with_the_caption() {
-    let mut desk = Desk::with_clusters(9);
-    desk.press("c v a n enter");
-    desk.answer_page(page(0, 4));
-    add(&mut desk, "5");
-    desk.type_text("0.95");
-    desk.press("f5");
-    let search = desk.open_searches().remove(0);
+    let mut harness = AppHarness::with_clusters(9);
+    harness.press("c v a n enter");
+    harness.answer_page(page(0, 4));
+    add(&mut harness, "5");
+    harness.type_text("0.95");
+    harness.press("f5");
+    let search = harness.open_searches().remove(0);
     assert_eq!(search.query, caption("van", None));
     assert_eq!(search.filters, [Filter::duplicates(0.95).unwrap()]);
-    assert_eq!(desk.app.panes().focus, Pane::Results);
-    assert_eq!(query_json(&desk).unwrap(), r#"[{"duplicates":{"op":"duplicates","value":0.95}}]"#);
+    assert_eq!(harness.app.panes().focus, Pane::Results);
+    assert_eq!(
+        query_json(&harness).unwrap(),
+        r#"[{"duplicates":{"op":"duplicates","value":0.95}}]"#
+    );
 }
 
 #[test]
 fn an_invalid_field_is_reported_and_the_query_cannot_run() {
-    let mut desk = Desk::with_clusters(9);
-    add(&mut desk, "5");
-    desk.type_text("0.9x");
+    let mut harness = AppHarness::with_clusters(9);
+    add(&mut harness, "5");
+    harness.type_text("0.9x");
     assert!(
-        first_diagnostic(&desk).starts_with("duplicates.value must be a number"),
+        first_diagnostic(&harness).starts_with("duplicates.value must be a number"),
         "{}",
-        first_diagnostic(&desk)
+        first_diagnostic(&harness)
     );
-    desk.press("f5");
-    assert_eq!(desk.notice(), "row 1: duplicates.value: must be a number");
-    assert!(desk.requests().is_empty());
-    desk.press("backspace f5");
-    assert_eq!(desk.open_searches()[0].filters, [Filter::duplicates(0.9).unwrap()]);
+    harness.press("f5");
+    assert_eq!(harness.notice(), "row 1: duplicates.value: must be a number");
+    assert!(harness.requests().is_empty());
+    harness.press("backspace f5");
+    assert_eq!(harness.open_searches()[0].filters, [Filter::duplicates(0.9).unwrap()]);
 }
 
 #[test]
 fn a_disabled_filter_is_kept_and_not_sent() {
-    let mut desk = Desk::with_clusters(9);
-    add(&mut desk, "6");
-    desk.type_text("0.8");
-    desk.press("esc");
-    add(&mut desk, "4");
-    desk.type_text("blur");
-    desk.press("esc space f5");
-    assert_eq!(desk.open_searches()[0].filters, [Filter::uniqueness(0.8).unwrap()]);
-    assert_eq!(draft(&desk).rows.len(), 2);
-    assert_diagnosed(&desk, "1 enabled, 1 disabled (kept, not sent)");
+    let mut harness = AppHarness::with_clusters(9);
+    add(&mut harness, "6");
+    harness.type_text("0.8");
+    harness.press("esc");
+    add(&mut harness, "4");
+    harness.type_text("blur");
+    harness.press("esc space f5");
+    assert_eq!(harness.open_searches()[0].filters, [Filter::uniqueness(0.8).unwrap()]);
+    assert_eq!(draft(&harness).rows.len(), 2);
+    assert_diagnosed(&harness, "1 enabled, 1 disabled (kept, not sent)");
 }
 
 #[test]
 fn full_text_has_no_bound_and_a_semantic_filter_has_a_minimum() {
-    let mut desk = Desk::with_clusters(9);
-    add(&mut desk, "1");
-    desk.type_text("red van");
-    desk.press("tab 0 . 3 5 esc");
-    assert_eq!(draft(&desk).filters().unwrap(), [Filter::semantic("red van", Some(0.35)).unwrap()]);
-    desk.press("right");
-    assert_eq!(draft(&desk).filters().unwrap(), [Filter::full_text("red van").unwrap()]);
-    assert_eq!(draft(&desk).selected_row().unwrap().fields().count(), 1);
+    let mut harness = AppHarness::with_clusters(9);
+    add(&mut harness, "1");
+    harness.type_text("red van");
+    harness.press("tab 0 . 3 5 esc");
+    assert_eq!(
+        draft(&harness).filters().unwrap(),
+        [Filter::semantic("red van", Some(0.35)).unwrap()]
+    );
+    harness.press("right");
+    assert_eq!(draft(&harness).filters().unwrap(), [Filter::full_text("red van").unwrap()]);
+    assert_eq!(draft(&harness).selected_row().unwrap().fields().count(), 1);
 }
 
 /// Returns a page whose first cluster has labels and a tag.
@@ -181,96 +195,96 @@ const TAG: &str = "95233006-eddc-11ef-b303-76dbc3993eb2";
 
 #[test]
 fn loaded_values_are_suggested_and_accepted() {
-    let mut desk = Desk::with_clusters(9);
-    desk.press("r");
-    desk.answer(Lane::Datasets, answer_of_datasets());
-    desk.answer_page(labeled());
-    add(&mut desk, "2");
-    desk.press("t down v down esc");
+    let mut harness = AppHarness::with_clusters(9);
+    harness.press("r");
+    harness.answer(Lane::Datasets, answer_of_datasets());
+    harness.answer_page(labeled());
+    add(&mut harness, "2");
+    harness.press("t down v down esc");
     let labels = Filter::labels(LabelRule::OneOf, ["truck", "van"]).unwrap();
-    assert_eq!(draft(&desk).filters().unwrap(), [labels]);
+    assert_eq!(draft(&harness).filters().unwrap(), [labels]);
     // A tag is typed by its name and sent by its id.
-    add(&mut desk, "3");
-    desk.type_text("night");
-    desk.press("enter esc");
+    add(&mut harness, "3");
+    harness.type_text("night");
+    harness.press("enter esc");
     let tags = Filter::tags(vec![TAG.parse().unwrap()]).unwrap();
-    assert_eq!(draft(&desk).filters().unwrap()[1], tags);
+    assert_eq!(draft(&harness).filters().unwrap()[1], tags);
 }
 
 fn answer_of_datasets() -> Payload {
-    use crate::support::desk::dataset;
+    use crate::support::app_harness::dataset;
     Payload::Datasets(vec![dataset(1, tessera_model::Status::Ready)], 0)
 }
 
 #[test]
 fn an_unpublished_issue_has_a_warning_until_the_service_accepts_it() {
-    let mut desk = Desk::with_clusters(9);
-    add(&mut desk, "4");
-    desk.type_text("grain");
-    assert_diagnosed(&desk, "“grain” is not a published issue name");
-    desk.press("f5");
+    let mut harness = AppHarness::with_clusters(9);
+    add(&mut harness, "4");
+    harness.type_text("grain");
+    assert_diagnosed(&harness, "“grain” is not a published issue name");
+    harness.press("f5");
     let json = r#"[{"issues":{"op":"issue","value":"grain","mode":"in"}}]"#;
-    assert_eq!(query_json(&desk).unwrap(), json);
-    desk.answer_page(page(0, 1));
+    assert_eq!(query_json(&harness).unwrap(), json);
+    harness.answer_page(page(0, 1));
     assert!(
-        !first_diagnostic(&desk).contains("not a published issue name"),
+        !first_diagnostic(&harness).contains("not a published issue name"),
         "{}",
-        first_diagnostic(&desk)
+        first_diagnostic(&harness)
     );
 }
 
 #[test]
 fn a_rejection_is_shown_at_the_filter_that_it_names() {
-    let mut desk = Desk::with_clusters(9);
-    add(&mut desk, "6");
-    desk.type_text("0.8");
-    desk.press("esc space");
-    add(&mut desk, "4");
-    desk.type_text("grain");
-    desk.press("f5");
-    let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Page(_)));
+    let mut harness = AppHarness::with_clusters(9);
+    add(&mut harness, "6");
+    harness.type_text("0.8");
+    harness.press("esc space");
+    add(&mut harness, "4");
+    harness.type_text("grain");
+    harness.press("f5");
+    let (ticket, _) = harness.take(|lane| matches!(lane, Lane::Page(_)));
     let words = "query.vql: filter 0, issues.value: must be one of blur";
     let failure = Failure::new(FailureKind::Invalid, "the request was refused (422)");
-    desk.respond(ticket, Err(failure.with_detail(Some(SafeText::detail(words)))));
+    harness.respond(ticket, Err(failure.with_detail(Some(SafeText::detail(words)))));
     let pinned =
-        diagnostics(&desk.app).into_iter().find(|remark| remark.text.contains("must be one"));
+        diagnostics(&harness.app).into_iter().find(|remark| remark.text.contains("must be one"));
     // Filter 0 is the second row, because the first row is disabled.
     assert_eq!(pinned.unwrap().row, Some(1));
-    assert_eq!(draft(&desk).rows.len(), 2);
-    desk.press("3 G k enter x");
-    let remarks = first_diagnostic(&desk);
+    assert_eq!(draft(&harness).rows.len(), 2);
+    harness.press("3 G k enter x");
+    let remarks = first_diagnostic(&harness);
     assert!(!remarks.contains("must be one of blur"), "it was about another query: {remarks}");
 }
 
 #[test]
 fn the_json_and_the_form_are_one_query() {
-    let mut desk = Desk::with_clusters(9);
-    add(&mut desk, "6");
-    desk.type_text("0.8");
-    desk.press("esc tab");
+    let mut harness = AppHarness::with_clusters(9);
+    add(&mut harness, "6");
+    harness.type_text("0.8");
+    harness.press("esc tab");
     assert_eq!(
-        draft(&desk).json.as_ref().unwrap().text.text(),
+        draft(&harness).json.as_ref().unwrap().text.text(),
         r#"[{"uniqueness":{"op":"uniqueness","value":0.8}}]"#
     );
-    desk.press("end backspace");
-    desk.type_text(r#",{"text":{"op":"fts","value":"a AND b"}}]"#);
-    desk.press("tab");
-    assert_eq!(draft(&desk).rows.len(), 2, "{}", first_diagnostic(&desk));
-    assert_eq!(draft(&desk).filters().unwrap()[1], Filter::full_text("a AND b").unwrap());
+    harness.press("end backspace");
+    harness.type_text(r#",{"text":{"op":"fts","value":"a AND b"}}]"#);
+    harness.press("tab");
+    assert_eq!(draft(&harness).rows.len(), 2, "{}", first_diagnostic(&harness));
+    assert_eq!(draft(&harness).filters().unwrap()[1], Filter::full_text("a AND b").unwrap());
 }
 
 #[test]
 fn invalid_json_is_kept_with_the_position_of_the_error() {
-    let mut desk = Desk::with_clusters(9);
-    desk.press("3 tab end enter ]");
-    assert_diagnosed(&desk, "line 2 column");
-    desk.press("tab");
-    assert!(desk.notice().starts_with("cannot show this as a form yet"), "{}", desk.notice());
-    desk.press("f5");
-    assert!(desk.requests().is_empty(), "nothing is run that cannot be read");
-    desk.press("esc 3 backspace tab");
-    assert_eq!(draft(&desk).rows.len(), 0);
-    assert!(draft(&desk).json.is_none(), "{}", first_diagnostic(&desk));
+    let mut harness = AppHarness::with_clusters(9);
+    harness.press("3 tab end enter ]");
+    assert_diagnosed(&harness, "line 2 column");
+    harness.press("tab");
+    assert!(harness.notice().starts_with("cannot show this as a form yet"), "{}", harness.notice());
+    harness.press("f5");
+    assert!(harness.requests().is_empty(), "nothing is run that cannot be read");
+    harness.press("esc 3 backspace tab");
+    assert_eq!(draft(&harness).rows.len(), 0);
+    assert!(draft(&harness).json.is_none(), "{}", first_diagnostic(&harness));
 }
 
 #[test]
@@ -283,230 +297,234 @@ fn another_search_does_not_lose_json_that_is_not_valid_yet() {
 
 #[test]
 fn the_editor_returns_the_json() {
-    let mut desk = Desk::with_clusters(9);
-    desk.press("3 f8");
-    assert_eq!(desk.other.last(), Some(&Effect::Edit("[]\n".to_owned())));
+    let mut harness = AppHarness::with_clusters(9);
+    harness.press("3 f8");
+    assert_eq!(harness.other.last(), Some(&Effect::Edit("[]\n".to_owned())));
     let text = r#"[{"uniqueness":{"op":"uniqueness","value":0.5}}]"#;
-    desk.happen(Event::Edited(Ok(format!("{text}\n"))));
-    assert_eq!(query_json(&desk).as_deref(), Some(text));
-    desk.happen(Event::Edited(Ok("[{".to_owned())));
-    assert_eq!(draft(&desk).json.as_ref().unwrap().text.text(), "[{");
+    harness.happen(Event::Edited(Ok(format!("{text}\n"))));
+    assert_eq!(query_json(&harness).as_deref(), Some(text));
+    harness.happen(Event::Edited(Ok("[{".to_owned())));
+    assert_eq!(draft(&harness).json.as_ref().unwrap().text.text(), "[{");
 }
 
 #[test]
 fn chips_show_enabled_disabled_and_not_yet_run_filters() {
-    let mut desk = Desk::with_clusters(9);
-    let line = desk.app.areas().chips;
-    add(&mut desk, "6");
-    desk.type_text("0.8");
-    desk.press("f5");
-    desk.answer_page(page(0, 4));
-    add(&mut desk, "5");
-    desk.type_text("0.9");
-    desk.press("esc 2");
-    let chip_text = |desk: &Desk| {
-        let chips = chips(&desk.app);
+    let mut harness = AppHarness::with_clusters(9);
+    let line = harness.app.areas().chips;
+    add(&mut harness, "6");
+    harness.type_text("0.8");
+    harness.press("f5");
+    harness.answer_page(page(0, 4));
+    add(&mut harness, "5");
+    harness.type_text("0.9");
+    harness.press("esc 2");
+    let chip_text = |harness: &AppHarness| {
+        let chips = chips(&harness.app);
         let words = chips.iter().map(|chip| format!("{} {}; ", chip.state.symbol(), chip.text));
         words.collect::<Vec<_>>().concat()
     };
     let shown = "✓ uniqueness >0.8; · images; · granularity 2; ";
-    assert_eq!(chip_text(&desk), format!("{shown}… draft: duplicates ≥0.9; "));
-    desk.press("3 space 2");
-    assert_eq!(chip_text(&desk), format!("{shown}○ duplicates ≥0.9; "));
+    assert_eq!(chip_text(&harness), format!("{shown}… draft: duplicates ≥0.9; "));
+    harness.press("3 space 2");
+    assert_eq!(chip_text(&harness), format!("{shown}○ duplicates ≥0.9; "));
     // A search by a picture does not use the filters, so they are a draft there.
-    desk.press("f");
-    desk.answer_page(page(0, 4));
-    assert!(chip_text(&desk).starts_with("✓ ≈ 0.jpg; "), "{}", chip_text(&desk));
-    assert_eq!(desk.app.areas().chips, line, "the line is always there");
-    desk.press("esc");
+    harness.press("f");
+    harness.answer_page(page(0, 4));
+    assert!(chip_text(&harness).starts_with("✓ ≈ 0.jpg; "), "{}", chip_text(&harness));
+    assert_eq!(harness.app.areas().chips, line, "the line is always there");
+    harness.press("esc");
     // A click on a chip opens its row.
-    let chips = chips(&desk.app);
+    let chips = chips(&harness.app);
     let places: Vec<_> = tessera_interface::app::query::chip_areas(&chips, line).collect();
     let kind = tessera_interface::app::MouseKind::Click;
     let mouse = tessera_interface::app::Mouse { column: places[3].x + 1, row: line.y, kind };
-    desk.happen(Event::Mouse(mouse));
-    assert_eq!((desk.app.panes().focus, draft(&desk).cursor), (Pane::Query, 1));
+    harness.happen(Event::Mouse(mouse));
+    assert_eq!((harness.app.panes().focus, draft(&harness).cursor), (Pane::Query, 1));
 }
 
 #[test]
 fn the_strictest_condition_is_relaxed_when_nothing_is_found() {
-    let mut desk = Desk::with_clusters(9);
-    desk.press("c v tab 0 . 2 enter");
-    desk.answer_page(Page::default());
+    let mut harness = AppHarness::with_clusters(9);
+    harness.press("c v tab 0 . 2 enter");
+    harness.answer_page(Page::default());
     assert_eq!(
-        desk.app.results().relaxed_search().unwrap().description,
+        harness.app.results().relaxed_search().unwrap().description,
         "with max score 0.20 → 0.40"
     );
-    desk.press("g l");
-    assert_eq!(desk.open_searches()[0].query, caption("v", Some(0.4)));
+    harness.press("g l");
+    assert_eq!(harness.open_searches()[0].query, caption("v", Some(0.4)));
 }
 
 #[test]
 fn t_switches_between_images_and_objects() {
-    let mut desk = Desk::with_clusters(9);
-    desk.press("t");
-    assert_eq!(desk.open_searches()[0].entity, EntityType::Objects);
-    desk.answer_page(page(0, 2));
-    desk.press("t");
-    assert_eq!(desk.app.results().view().unwrap().search.entity, EntityType::Images);
+    let mut harness = AppHarness::with_clusters(9);
+    harness.press("t");
+    assert_eq!(harness.open_searches()[0].entity, EntityType::Objects);
+    harness.answer_page(page(0, 2));
+    harness.press("t");
+    assert_eq!(harness.app.results().view().unwrap().search.entity, EntityType::Images);
 }
 
 #[test]
 fn every_dataset_has_its_own_draft_with_undo() {
-    let mut desk = Desk::with_clusters(9);
-    add(&mut desk, "6");
-    desk.type_text("0.8");
-    desk.press("esc d");
-    assert!(draft(&desk).rows.is_empty());
-    desk.press("u");
-    assert_eq!(draft(&desk).rows.len(), 1);
+    let mut harness = AppHarness::with_clusters(9);
+    add(&mut harness, "6");
+    harness.type_text("0.8");
+    harness.press("esc d");
+    assert!(draft(&harness).rows.is_empty());
+    harness.press("u");
+    assert_eq!(draft(&harness).rows.len(), 1);
 }
 
 #[test]
 fn a_saved_view_keeps_disabled_filters() {
-    let mut desk = Desk::with_clusters(9);
-    add(&mut desk, "6");
-    desk.type_text("0.8");
-    desk.press("esc space");
-    add(&mut desk, "5");
-    desk.type_text("0.9");
-    desk.press("esc w");
-    desk.type_text("twins");
-    desk.press("enter");
-    let kept = desk.kept.remove(&StateKey::Views).unwrap();
+    let mut harness = AppHarness::with_clusters(9);
+    add(&mut harness, "6");
+    harness.type_text("0.8");
+    harness.press("esc space");
+    add(&mut harness, "5");
+    harness.type_text("0.9");
+    harness.press("esc w");
+    harness.type_text("twins");
+    harness.press("enter");
+    let kept = harness.kept.remove(&StateKey::Views).unwrap();
     let StateValue::Views(views) = &kept else { panic!("views are kept") };
     assert_eq!(views[0].filters, [Filter::duplicates(0.9).unwrap()]);
     assert_eq!(views[0].disabled_filters, [Filter::uniqueness(0.8).unwrap()]);
     // This is another run of the program.
-    let mut desk = Desk::with_clusters(9);
-    let mut elsewhere = Desk::new();
+    let mut harness = AppHarness::with_clusters(9);
+    let mut elsewhere = AppHarness::new();
     elsewhere.kept.insert(StateKey::Views, kept.clone());
     elsewhere.answer(Lane::Datasets, Payload::Datasets(vec![dataset(2, Status::Ready)], 0));
     elsewhere.press("W enter");
     assert!(elsewhere.notice().contains("this view is of a dataset"), "{}", elsewhere.notice());
-    desk.kept.insert(StateKey::Views, kept);
-    desk.press("W enter");
-    assert_eq!(desk.open_searches()[0].filters, [Filter::duplicates(0.9).unwrap()]);
-    assert_eq!(draft(&desk).rows.len(), 2, "what is off is there, too");
+    harness.kept.insert(StateKey::Views, kept);
+    harness.press("W enter");
+    assert_eq!(harness.open_searches()[0].filters, [Filter::duplicates(0.9).unwrap()]);
+    assert_eq!(draft(&harness).rows.len(), 2, "what is off is there, too");
 }
 
 #[test]
 fn a_search_of_the_history_brings_its_filters_into_the_query_builder() {
-    let mut desk = Desk::with_clusters(9);
-    add(&mut desk, "6");
-    desk.type_text("0.8");
-    desk.press("esc f5");
-    desk.answer_page(page(20, 3));
-    desk.press("3 d");
-    add(&mut desk, "5");
-    desk.type_text("0.9");
-    desk.press("esc f5");
-    desk.answer_page(page(30, 3));
-    desk.press("H 2");
+    let mut harness = AppHarness::with_clusters(9);
+    add(&mut harness, "6");
+    harness.type_text("0.8");
+    harness.press("esc f5");
+    harness.answer_page(page(20, 3));
+    harness.press("3 d");
+    add(&mut harness, "5");
+    harness.type_text("0.9");
+    harness.press("esc f5");
+    harness.answer_page(page(30, 3));
+    harness.press("H 2");
     let filters = vec![Filter::uniqueness(0.8).unwrap()];
-    assert_eq!(desk.app.results().view().unwrap().search.filters, filters);
-    assert_eq!(draft(&desk).filters(), Ok(filters));
+    assert_eq!(harness.app.results().view().unwrap().search.filters, filters);
+    assert_eq!(draft(&harness).filters(), Ok(filters));
 }
 
 #[test]
 fn views_and_counts_of_other_windows_are_loaded_again() {
-    let mut desk = local_desk();
-    desk.press("3 w");
-    desk.type_text("mine");
-    desk.press("enter");
-    let Some(StateValue::Views(mut views)) = desk.kept.remove(&StateKey::Views) else { panic!() };
+    let mut harness = local_desk();
+    harness.press("3 w");
+    harness.type_text("mine");
+    harness.press("enter");
+    let Some(StateValue::Views(mut views)) = harness.kept.remove(&StateKey::Views) else {
+        panic!()
+    };
     views[0].name = SafeText::name("theirs");
-    desk.kept.insert(StateKey::Views, StateValue::Views(views));
-    desk.press("W");
-    assert_eq!(filter_list(&desk).0, ["theirs"]);
-    desk.press("esc 2 g f");
+    harness.kept.insert(StateKey::Views, StateValue::Views(views));
+    harness.press("W");
+    assert_eq!(filter_list(&harness).0, ["theirs"]);
+    harness.press("esc 2 g f");
     let is_overview = |lane: &Lane| matches!(lane, Lane::Overview(..));
-    let (ticket, _) = desk.take(is_overview);
-    desk.respond(ticket, Ok(Payload::Overview(Overview::default())));
-    desk.press("esc r g f");
-    desk.take(is_overview);
+    let (ticket, _) = harness.take(is_overview);
+    harness.respond(ticket, Ok(Payload::Overview(Overview::default())));
+    harness.press("esc r g f");
+    harness.take(is_overview);
 }
 
 #[test]
 fn views_are_renamed_and_deleted() {
-    let mut desk = Desk::with_clusters(9);
-    desk.press("3 w a enter w b enter W f2 ctrl-u c enter");
-    let names = |desk: &Desk| {
-        desk.app
+    let mut harness = AppHarness::with_clusters(9);
+    harness.press("3 w a enter w b enter W f2 ctrl-u c enter");
+    let names = |harness: &AppHarness| {
+        harness
+            .app
             .service_data()
             .saved_views()
             .iter()
             .map(|view| view.name.to_string())
             .collect::<Vec<_>>()
     };
-    assert_eq!(names(&desk), ["b", "c"]);
-    desk.press("W delete enter");
-    assert_eq!(names(&desk), ["b", "c"], "Enter deletes nothing");
-    desk.press("y");
-    assert_eq!(names(&desk), ["c"]);
+    assert_eq!(names(&harness), ["b", "c"]);
+    harness.press("W delete enter");
+    assert_eq!(names(&harness), ["b", "c"], "Enter deletes nothing");
+    harness.press("y");
+    assert_eq!(names(&harness), ["c"]);
 }
 
 #[test]
 fn views_that_print_the_same_are_renamed_and_deleted_alone() {
-    let mut desk = Desk::with_clusters(9);
-    desk.press("3 w a enter");
-    let kept = desk.kept.remove(&StateKey::Views).unwrap();
+    let mut harness = AppHarness::with_clusters(9);
+    harness.press("3 w a enter");
+    let kept = harness.kept.remove(&StateKey::Views).unwrap();
     let StateValue::Views(mut views) = kept else { panic!("views are kept") };
     let names = ["a\u{202e}", "a<U+202E>"].map(SafeText::name);
     views = names.map(|name| SavedView { name, ..views[0].clone() }).to_vec();
-    let names = |desk: &Desk| {
-        let views = desk.app.service_data().saved_views().iter();
+    let names = |harness: &AppHarness| {
+        let views = harness.app.service_data().saved_views().iter();
         views.map(|view| view.name.received().to_owned()).collect::<Vec<_>>()
     };
     for (keys, left) in
         [("delete y", &["a<U+202E>"][..]), ("f2 ctrl-u c enter", &["a<U+202E>", "c"])]
     {
-        let mut desk = Desk::with_clusters(9);
-        desk.kept.insert(StateKey::Views, StateValue::Views(views.clone()));
-        desk.press("W");
-        desk.press(keys);
-        assert_eq!(names(&desk), left);
+        let mut harness = AppHarness::with_clusters(9);
+        harness.kept.insert(StateKey::Views, StateValue::Views(views.clone()));
+        harness.press("W");
+        harness.press(keys);
+        assert_eq!(names(&harness), left);
     }
 }
 
 /// Returns the matches in the list of the filters that can be added, and the selected one.
-fn filter_list(desk: &Desk) -> (Vec<&str>, Option<&Command>) {
-    let Some(open) = desk.app.dialog::<CommandList>() else { panic!("the list is open") };
+fn filter_list(harness: &AppHarness) -> (Vec<&str>, Option<&Command>) {
+    let Some(open) = harness.app.dialog::<CommandList>() else { panic!("the list is open") };
     (open.list.matches().iter().map(|item| item.label.as_str()).collect(), open.list.selected())
 }
 
-fn filter_list_after(keys: &str) -> Desk {
-    let mut desk = Desk::with_clusters(1);
-    desk.press("3 a");
-    desk.type_text(keys);
-    desk
+fn filter_list_after(keys: &str) -> AppHarness {
+    let mut harness = AppHarness::with_clusters(1);
+    harness.press("3 a");
+    harness.type_text(keys);
+    harness
 }
 
 #[test]
 fn typing_in_a_list_filters_and_sorts_by_score() {
-    let mut desk = filter_list_after("tags");
-    assert_eq!(filter_list(&desk).0[0], "tags");
-    desk.press("ctrl-u");
-    desk.type_text("image");
-    let (matches, _) = filter_list(&desk);
+    let mut harness = filter_list_after("tags");
+    assert_eq!(filter_list(&harness).0[0], "tags");
+    harness.press("ctrl-u");
+    harness.type_text("image");
+    let (matches, _) = filter_list(&harness);
     assert!(matches.contains(&"labels") && matches.contains(&"similarity"), "{matches:?}");
     let second = matches[1].to_owned();
-    desk.press("down");
-    let Some(Command::AddFilter(kind)) = filter_list(&desk).1 else { panic!("a filter") };
+    harness.press("down");
+    let Some(Command::AddFilter(kind)) = filter_list(&harness).1 else { panic!("a filter") };
     assert_eq!(kind.keyword(), second);
-    desk.type_text("zzz");
-    assert!(filter_list(&desk).1.is_none());
-    desk.press("enter");
-    assert_eq!(filter_list(&desk).0.len(), 0, "the list stays open");
-    desk.press("ctrl-u");
-    desk.type_text("near-duplicate");
-    assert_eq!(filter_list(&desk).0, ["duplicates"], "the note is searched, too");
+    harness.type_text("zzz");
+    assert!(filter_list(&harness).1.is_none());
+    harness.press("enter");
+    assert_eq!(filter_list(&harness).0.len(), 0, "the list stays open");
+    harness.press("ctrl-u");
+    harness.type_text("near-duplicate");
+    assert_eq!(filter_list(&harness).0, ["duplicates"], "the note is searched, too");
 }
 
 #[test]
 fn a_digit_picks_only_while_the_filter_is_empty() {
-    let kinds =
-        |desk: &Desk| -> Vec<FilterKind> { draft(desk).rows.iter().map(|row| row.kind).collect() };
+    let kinds = |harness: &AppHarness| -> Vec<FilterKind> {
+        draft(harness).rows.iter().map(|row| row.kind).collect()
+    };
     assert_eq!(kinds(&filter_list_after("2")), [FilterKind::Labels]);
     assert!(filter_list_after("e2").app.overlay().is_some());
     assert!(filter_list_after("9").app.overlay().is_some());
@@ -515,48 +533,48 @@ fn a_digit_picks_only_while_the_filter_is_empty() {
 #[test]
 fn a_digit_filters_a_list_of_actions() {
     for list in [".", ":"] {
-        let mut desk = Desk::with_clusters(3);
-        desk.press(list);
-        desk.press("2");
-        assert!(desk.app.overlay().is_some(), "{list}");
-        assert!(desk.requests().is_empty(), "{list}");
+        let mut harness = AppHarness::with_clusters(3);
+        harness.press(list);
+        harness.press("2");
+        assert!(harness.app.overlay().is_some(), "{list}");
+        assert!(harness.requests().is_empty(), "{list}");
     }
 }
 
 #[test]
 fn a_filter_without_a_value_is_removed_when_it_is_left() {
-    let mut desk = filter_list_after("1");
-    assert_eq!(draft(&desk).rows.len(), 1);
-    desk.press("esc");
-    assert_eq!(draft(&desk).rows.len(), 0);
-    let mut desk = filter_list_after("1");
-    desk.type_text("dog");
-    desk.press("esc");
-    assert_eq!(draft(&desk).rows.len(), 1, "a filter with a value stays");
+    let mut harness = filter_list_after("1");
+    assert_eq!(draft(&harness).rows.len(), 1);
+    harness.press("esc");
+    assert_eq!(draft(&harness).rows.len(), 0);
+    let mut harness = filter_list_after("1");
+    harness.type_text("dog");
+    harness.press("esc");
+    assert_eq!(draft(&harness).rows.len(), 1, "a filter with a value stays");
 }
 
-fn local_desk() -> Desk {
-    let mut desk = Desk::with_clusters(9);
-    desk.app.setup_mut().deployment = tessera_config::DeploymentKind::Local;
-    desk
+fn local_desk() -> AppHarness {
+    let mut harness = AppHarness::with_clusters(9);
+    harness.app.setup_mut().deployment = tessera_config::DeploymentKind::Local;
+    harness
 }
 
 #[test]
 fn a_suggested_folder_is_that_folder_whatever_its_name() {
-    let mut desk = local_desk();
+    let mut harness = local_desk();
     let mut page = page(0, 1);
     page.clusters[0].previews[0].original_uri = Some(SafeText::file_name("[old] a*/x.jpg"));
-    desk.press("r");
-    desk.answer_page(page);
-    add(&mut desk, "8");
-    desk.press("[ down esc");
+    harness.press("r");
+    harness.answer_page(page);
+    add(&mut harness, "8");
+    harness.press("[ down esc");
     let folder = Filter::in_folder("[old] a*").unwrap();
-    assert_eq!(draft(&desk).filters(), Ok(vec![folder]));
+    assert_eq!(draft(&harness).filters(), Ok(vec![folder]));
 }
 
 /// Lets the editor return the JSON of a query.
-fn write_query(desk: &mut Desk, json: &str) {
-    desk.happen(Event::Edited(Ok(json.to_owned())));
+fn write_query(harness: &mut AppHarness, json: &str) {
+    harness.happen(Event::Edited(Ok(json.to_owned())));
 }
 
 fn filters(json: &str) -> Vec<Filter> {
@@ -582,32 +600,32 @@ fn only_the_local_deployment_offers_filters_by_what_files_are() {
 
 #[test]
 fn a_column_is_asked_for_before_its_value() {
-    let mut desk = local_desk();
-    desk.press("3 a");
-    desk.type_text("column");
-    desk.press("enter");
-    desk.type_text("weather");
-    desk.press("enter");
-    desk.type_text("sun");
-    desk.press("enter");
-    let row = draft(&desk).rows.first().unwrap().clone();
+    let mut harness = local_desk();
+    harness.press("3 a");
+    harness.type_text("column");
+    harness.press("enter");
+    harness.type_text("weather");
+    harness.press("enter");
+    harness.type_text("sun");
+    harness.press("enter");
+    let row = draft(&harness).rows.first().unwrap().clone();
     let expected = filters(r#"[{"column":{"name":"weather","op":"is","value":"sun"}}]"#);
     assert_eq!(row.filter().ok().as_ref(), expected.first());
 }
 
 #[test]
 fn a_value_that_becomes_a_list_stays_apart_from_the_name_of_its_column() {
-    let mut desk = local_desk();
-    write_query(&mut desk, r#"[{"column":{"name":"quality","op":"is","value":0.5}}]"#);
-    desk.press("3 right right");
+    let mut harness = local_desk();
+    write_query(&mut harness, r#"[{"column":{"name":"quality","op":"is","value":0.5}}]"#);
+    harness.press("3 right right");
     let one_of = r#"[{"column":{"name":"quality","op":"one_of","value":[0.5]}}]"#;
     for keys in ["enter tab", "enter enter", "enter esc"] {
-        desk.press(keys);
-        let draft = draft(&desk);
+        harness.press(keys);
+        let draft = draft(&harness);
         assert_eq!(draft.filters(), Ok(filters(one_of)), "{keys}");
         assert_eq!(draft.rows[0].text(1), "quality");
     }
-    let mut row = draft(&desk).rows[0].clone();
+    let mut row = draft(&harness).rows[0].clone();
     for entry in ["a", "b", "a"] {
         row.set_value(entry);
     }
@@ -616,13 +634,13 @@ fn a_value_that_becomes_a_list_stays_apart_from_the_name_of_its_column() {
 
 #[test]
 fn typed_spaces_belong_to_the_name_of_a_file() {
-    let mut desk = local_desk();
-    desk.press("3 a");
-    desk.type_text("name");
-    desk.press("enter");
-    desk.type_text("copy ");
-    desk.press("enter");
-    let row = draft(&desk).rows.first().unwrap().clone();
+    let mut harness = local_desk();
+    harness.press("3 a");
+    harness.type_text("name");
+    harness.press("enter");
+    harness.type_text("copy ");
+    harness.press("enter");
+    let row = draft(&harness).rows.first().unwrap().clone();
     let expected = filters(r#"[{"name":{"op":"is","value":"copy "}}]"#);
     assert_eq!(row.filter().ok().as_ref(), expected.first());
     for (json, value) in [
@@ -639,7 +657,7 @@ fn typed_spaces_belong_to_the_name_of_a_file() {
 
 #[test]
 fn a_row_of_each_added_filter_becomes_the_filter_again() {
-    let mut desk = local_desk();
+    let mut harness = local_desk();
     let all = filters(
         r#"[{"path":{"op":"is","value":"train/*"}},
             {"name":{"op":"one_of","value":["a*","b"]}},
@@ -650,9 +668,9 @@ fn a_row_of_each_added_filter_becomes_the_filter_again() {
             {"any_of":[{"format":{"op":"is","value":"png"}},{"height":{"op":"is","value":7}}]},
             {"not":{"path":{"op":"is","value":"val"}}}]"#,
     );
-    write_query(&mut desk, &tessera_wire::vql::write(&all));
-    assert_eq!(draft(&desk).filters(), Ok(all));
-    let texts: Vec<String> = chips(&desk.app).iter().map(|chip| chip.text.to_string()).collect();
+    write_query(&mut harness, &tessera_wire::vql::write(&all));
+    assert_eq!(draft(&harness).filters(), Ok(all));
+    let texts: Vec<String> = chips(&harness.app).iter().map(|chip| chip.text.to_string()).collect();
     for text in [
         "path train/*",
         "name a*, b",
@@ -677,16 +695,20 @@ fn changing_the_operator_of_a_list_keeps_its_first_value() {
 
 #[test]
 fn another_deployment_warns_about_an_added_filter() {
-    let mut desk = Desk::with_clusters(9);
-    write_query(&mut desk, r#"[{"path":{"op":"is","value":"train"}}]"#);
-    let texts: Vec<String> = diagnostics(&desk.app).into_iter().map(|it| it.text).collect();
+    let mut harness = AppHarness::with_clusters(9);
+    write_query(&mut harness, r#"[{"path":{"op":"is","value":"train"}}]"#);
+    let texts: Vec<String> = diagnostics(&harness.app).into_iter().map(|it| it.text).collect();
     assert!(texts.iter().any(|text| text.starts_with("path is an addition of local")), "{texts:?}");
 }
 
 #[test]
 fn errors_in_the_json_count_filters_from_1_as_the_form_does() {
-    let mut desk = Desk::with_clusters(9);
+    let mut harness = AppHarness::with_clusters(9);
     let half = r#"[{"uniqueness":{"op":"uniqueness","value":0.5}},{"tags":{}}]"#;
-    write_query(&mut desk, half);
-    assert!(first_diagnostic(&desk).starts_with("filter 2, tags"), "{}", first_diagnostic(&desk));
+    write_query(&mut harness, half);
+    assert!(
+        first_diagnostic(&harness).starts_with("filter 2, tags"),
+        "{}",
+        first_diagnostic(&harness)
+    );
 }

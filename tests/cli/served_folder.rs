@@ -27,7 +27,7 @@ pub(super) const PICTURES: u32 = 20;
 pub(super) const BATCH: u32 = 12;
 
 /// A folder of pictures and a data folder, served by the binary. The service can be killed and started again.
-pub(super) struct World {
+pub(super) struct ServedFolder {
     pub home: TempDir,
     pub serving: Serving,
     client: Client,
@@ -35,23 +35,23 @@ pub(super) struct World {
     store: Option<ServerSchema>,
 }
 
-impl World {
+impl ServedFolder {
     pub async fn new() -> Self {
-        let world = Self::begun();
-        world.until(|record| record["status_new"] == "READY").await;
-        world
+        let served = Self::begun();
+        served.until(|record| record["status_new"] == "READY").await;
+        served
     }
 
-    /// Starts a world whose first indexing has only begun.
+    /// Starts a served folder whose first indexing has only begun.
     pub fn begun() -> Self {
         Self::with_store(start, test_store::store())
     }
 
-    /// Starts a world whose service is started by `start`, with a store of its own.
+    /// Starts a served folder whose service is started by `start`, with a store of its own.
     pub async fn started_by(start: impl FnOnce(&Path) -> Serving) -> Self {
-        let world = Self::with_store(|home, _| start(home), None);
-        world.until(|record| record["status_new"] == "READY").await;
-        world
+        let served = Self::with_store(|home, _| start(home), None);
+        served.until(|record| record["status_new"] == "READY").await;
+        served
     }
 
     fn with_store(

@@ -34,7 +34,7 @@ pub fn settings() -> Settings {
 }
 
 /// The core with its open requests.
-pub struct Desk {
+pub struct AppHarness {
     pub app: App,
     pub now: Duration,
     pub open: VecDeque<(Ticket, Request)>,
@@ -46,7 +46,7 @@ pub struct Desk {
     pub local_dataset: Option<LocalDataset>,
 }
 
-impl Desk {
+impl AppHarness {
     /// Creates a core at its start, without pictures.
     pub fn new() -> Self {
         Self::with_pictures(Protocol::None)
@@ -88,7 +88,7 @@ impl Desk {
         };
         setup.settings.export.download_dir = "/downloads".into();
         change(&mut setup);
-        let mut desk = Self {
+        let mut harness = Self {
             app: App::new(setup),
             now: Duration::ZERO,
             open: VecDeque::new(),
@@ -97,8 +97,8 @@ impl Desk {
             other: Vec::new(),
             local_dataset: None,
         };
-        desk.happen(Event::Wake);
-        desk
+        harness.happen(Event::Wake);
+        harness
     }
 
     /// Creates a core with one READY dataset open and a page of clusters loaded.
