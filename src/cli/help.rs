@@ -5,7 +5,7 @@ use std::{env, error::Error, ffi::OsString, io, path::Path, sync::LazyLock};
 
 use super::{CliError, Exit, values::similar_folder};
 use clap::{
-    Command, Command as CommandDefinition,
+    Command,
     error::{ContextKind, ContextValue, ErrorKind},
 };
 use rustix::termios::tcgetwinsize;
@@ -36,10 +36,7 @@ pub(super) fn footer() -> String {
 
 /// Whether a message of the parser is the short help of the whole program. Only a help needs the definition, which takes
 /// as long as the rest of a start.
-pub(super) fn is_short_help(
-    error: &clap::Error,
-    definition: impl FnOnce() -> CommandDefinition,
-) -> bool {
+pub(super) fn is_short_help(error: &clap::Error, definition: impl FnOnce() -> Command) -> bool {
     error.kind() == ErrorKind::DisplayHelp
         && error.render().to_string() == definition().render_help().to_string()
 }
@@ -48,7 +45,7 @@ pub(super) fn is_short_help(
 pub(super) fn topic(
     error: &clap::Error,
     arguments: &[OsString],
-    definition: impl FnOnce() -> CommandDefinition,
+    definition: impl FnOnce() -> Command,
 ) -> Option<PrintableText> {
     let is_topic = error.kind() == ErrorKind::InvalidSubcommand
         && arguments.windows(2).any(|words| words[0] == "help" && words[1] == "options");
@@ -57,8 +54,7 @@ pub(super) fn topic(
         let definition = definition();
         let options =
             definition.get_arguments().map(|option| option.clone().hide_short_help(false));
-        let without_commands =
-            CommandDefinition::new("tessera").disable_help_flag(true).args(options);
+        let without_commands = Command::new("tessera").disable_help_flag(true).args(options);
         let mut help = without_commands.help_template("{options}\n").term_width(width());
         PrintableText::line(help.render_help().to_string().trim_end())
     })

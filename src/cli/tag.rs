@@ -1,7 +1,7 @@
 //! `tessera tag`: lists, creates and renames tags, and gives tags and ratings to media.
 
 use tessera_model::{
-    DatasetTags, FailureKind, TagChange, TagColor, TagDefinition, TagEdit, TagTarget,
+    DatasetTags, FailureKind, TagChange, TagColor, TagDefinitionChange, TagEdit, TagTarget,
     tag::{PICKED, REJECTED},
     text::grouped_with_noun,
 };
@@ -96,12 +96,12 @@ pub async fn run(context: &Context, command: TagCommand) -> CliResult {
             edit(context, TagEdit::new(&none, &none, Some(rating)), media).await
         }
         TagCommand::Create { tag, tag_color } => {
-            define(context, &tag, &TagDefinition::Create(tag_color)).await
+            define(context, &tag, &TagDefinitionChange::Create(tag_color)).await
         }
         TagCommand::Rename { tag, name } => {
-            define(context, &tag, &TagDefinition::Rename(name)).await
+            define(context, &tag, &TagDefinitionChange::Rename(name)).await
         }
-        TagCommand::Delete { tag } => define(context, &tag, &TagDefinition::Delete).await,
+        TagCommand::Delete { tag } => define(context, &tag, &TagDefinitionChange::Delete).await,
         TagCommand::Undo => {
             let work = async |connection: &Connection<'_>, dataset: &Dataset| {
                 Ok((connection.client.undo_tags(dataset.id, None).await?, Exit::Done))
@@ -160,7 +160,7 @@ fn require_known(context: &Context, names: &[String], known: &DatasetTags) -> Cl
     names.iter().find(|name| !is_known(name)).map_or(Ok(()), |name| Err(context.unknown_tag(name)))
 }
 
-async fn define(context: &Context, tag: &str, definition: &TagDefinition) -> CliResult {
+async fn define(context: &Context, tag: &str, definition: &TagDefinitionChange) -> CliResult {
     let work = async |connection: &Connection<'_>, dataset: &Dataset| match connection
         .client
         .define_tag(dataset.id, tag, definition)

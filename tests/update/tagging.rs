@@ -18,7 +18,7 @@ use tessera_interface::{
 };
 use tessera_model::{
     Dataset, DatasetTag, DatasetTags, Failure, FailureKind, SafeText, SelectionItem, Status, Tag,
-    TagChange, TagChangeId, TagColor, TagDefinition, TagEdit, TagId, TagTarget,
+    TagChange, TagChangeId, TagColor, TagDefinitionChange, TagEdit, TagId, TagTarget,
 };
 use tessera_picture::Protocol;
 use uuid::Uuid;
@@ -321,7 +321,7 @@ fn a_tag_is_created_and_a_problem_of_the_file_is_said_once() {
     harness.press("+");
     harness.type_text("late ");
     harness.press("enter");
-    let define = TagDefinition::Create(None);
+    let define = TagDefinitionChange::Create(None);
     assert_eq!(harness.requests(), [&Request::DefineTag(open().id, "late".to_owned(), define)]);
     let problem = SafeText::detail("the tags are kept only in the index, because it is read-only");
     let created = || {
@@ -360,7 +360,7 @@ fn the_key_that_the_notification_names_ends_the_mode_in_the_full_size_view_as_we
 }
 
 /// Returns the definition of a tag that was sent.
-fn defined(harness: &AppHarness) -> (String, TagDefinition) {
+fn defined(harness: &AppHarness) -> (String, TagDefinitionChange) {
     match harness.requests()[..] {
         [Request::DefineTag(id, name, definition)] if *id == open().id => {
             (name.clone(), definition.clone())
@@ -373,13 +373,13 @@ fn defined(harness: &AppHarness) -> (String, TagDefinition) {
 fn the_list_of_tags_renames_recolors_and_deletes() {
     let mut harness = tagging();
     harness.press("t f2 ctrl-u d a r k enter");
-    assert_eq!(defined(&harness), ("night".into(), TagDefinition::Rename("dark".into())));
+    assert_eq!(defined(&harness), ("night".into(), TagDefinitionChange::Rename("dark".into())));
     harness.answer(Lane::ChangeTags(open().id), change(1, 3));
     assert_eq!(harness.notice(), "renamed the tag night to dark; u undoes this");
 
     let mut harness = tagging();
     harness.press("t 2 b l u enter");
-    let blue = TagDefinition::Create(Some(TagColor::Blue));
+    let blue = TagDefinitionChange::Create(Some(TagColor::Blue));
     assert_eq!(defined(&harness), ("wet".into(), blue));
     harness.answer(Lane::ChangeTags(open().id), change(1, 0));
     assert_eq!(harness.notice(), "the tag wet is blue; u undoes this");
@@ -387,7 +387,7 @@ fn the_list_of_tags_renames_recolors_and_deletes() {
     // The tags with keys of their own are below those with digits, and tags of sidecars are not listed.
     let mut harness = tagging();
     harness.press("t down down down delete");
-    assert_eq!(defined(&harness), ("picked".into(), TagDefinition::Delete));
+    assert_eq!(defined(&harness), ("picked".into(), TagDefinitionChange::Delete));
     harness.answer(Lane::ChangeTags(open().id), change(1, 3));
     assert_eq!(harness.notice(), "deleted the tag picked of 3 media items; u undoes this");
 }
@@ -408,7 +408,7 @@ fn the_list_of_tags_opens_again_for_the_next_change() {
     harness.press("t delete delete esc 1");
     assert!(harness.notice().contains("no tag has this key"), "{}", harness.notice());
     for name in ["night", "wet"] {
-        assert_eq!(defined(&harness), (name.into(), TagDefinition::Delete));
+        assert_eq!(defined(&harness), (name.into(), TagDefinitionChange::Delete));
         harness.answer(Lane::ChangeTags(open().id), change(1, 3));
         harness.open.retain(|(ticket, _)| matches!(ticket.lane, Lane::ChangeTags(_)));
     }

@@ -11,13 +11,13 @@ use serde_json::json;
 use tessera_model::{
     Dataset, DatasetId, DatasetTags, ExportFormat, ExportPreview, ExportSelection, Failure,
     FailureKind, FileOrder, Filter, LocalDataset, PatternLists, RescanResult, Search,
-    SelectionItem, TagChange, TagChangeId, TagDefinition, TagEdit, TagTarget, text::group_digits,
+    SelectionItem, TagChange, TagChangeId, TagDefinitionChange, TagEdit, TagTarget,
+    text::group_digits,
 };
 use tessera_wire::{
     dataset::read_dataset,
     endpoints::{self, Endpoint, Parameters, query},
     export::read_preview,
-    fields::Fields,
     local_dataset::{PatternsBody, read_local_dataset, read_removed, read_rescan, write_rename},
     selection::{self, MAX_ITEMS},
     tags::{read_tag_change, read_tag_list, write_definition, write_edit, write_undo},
@@ -130,8 +130,8 @@ impl Client {
     /// [`NotFound`](tessera_model::FailureKind::NotFound) if the service is not a local service, too.
     pub async fn local_dataset(&self, id: DatasetId) -> Result<LocalDataset, Failure> {
         let path = endpoints::local_dataset(id);
-        let read = |local: Fields<'_>| read_local_dataset(local);
-        let local = self.get(Endpoint::LocalDataset, &path, &NO_PARAMETERS, read).await?;
+        let local =
+            self.get(Endpoint::LocalDataset, &path, &NO_PARAMETERS, read_local_dataset).await?;
         self.transport.is_local_service.store(true, Ordering::Relaxed);
         Ok(local)
     }
@@ -142,20 +142,15 @@ impl Client {
     /// [`Conflict`](tessera_model::FailureKind::Conflict) if a task is running on the dataset.
     pub async fn remove_dataset(&self, id: DatasetId) -> Result<u64, Failure> {
         let path = endpoints::remove_dataset(id);
-        self.post(Endpoint::RemoveDataset, &path, &NO_PARAMETERS, RequestBody::Post, |removed| {
-            read_removed(removed)
-        })
-        .await
+        self.post(Endpoint::RemoveDataset, &path, &NO_PARAMETERS, RequestBody::Post, read_removed)
+            .await
     }
 
     /// Renames a dataset. The errors are those of [`Client::remove_dataset`].
     pub async fn rename_dataset(&self, id: DatasetId, name: &str) -> Result<Dataset, Failure> {
         let path = endpoints::rename_dataset(id);
         let body = RequestBody::json(&write_rename(name));
-        self.post(Endpoint::RenameDataset, &path, &NO_PARAMETERS, body, |record| {
-            read_dataset(record)
-        })
-        .await
+        self.post(Endpoint::RenameDataset, &path, &NO_PARAMETERS, body, read_dataset).await
     }
 
     /// Compares the folder of a dataset with its index, and indexes what has changed. `patterns` replace those of the
@@ -179,10 +174,8 @@ impl Client {
     /// [`Conflict`](tessera_model::FailureKind::Conflict) if none is running.
     pub async fn cancel_indexing(&self, id: DatasetId) -> Result<Dataset, Failure> {
         let path = endpoints::cancel_indexing(id);
-        self.post(Endpoint::CancelIndexing, &path, &NO_PARAMETERS, RequestBody::Post, |record| {
-            read_dataset(record)
-        })
-        .await
+        self.post(Endpoint::CancelIndexing, &path, &NO_PARAMETERS, RequestBody::Post, read_dataset)
+            .await
     }
 
     /// Says what the format of an export omits or changes, in the whole dataset or in a selection. Nothing is
@@ -204,10 +197,7 @@ impl Client {
         let body = selection.map_or(RequestBody::Post, |selection| {
             RequestBody::json(&selection::write(&selection.items))
         });
-        self.post(Endpoint::ExportPreview, &path, &parameters, body, |preview| {
-            read_preview(preview)
-        })
-        .await
+        self.post(Endpoint::ExportPreview, &path, &parameters, body, read_preview).await
     }
 
     /// Returns the tags of a dataset.
@@ -247,14 +237,11 @@ impl Client {
         &self,
         dataset: DatasetId,
         name: &str,
-        change: &TagDefinition,
+        change: &TagDefinitionChange,
     ) -> Result<TagChange, Failure> {
         let path = format!("{}/define", endpoints::tags(dataset));
         let body = RequestBody::json(&write_definition(name, change));
-        self.post(Endpoint::DefineTag, &path, &NO_PARAMETERS, body, |change| {
-            read_tag_change(change)
-        })
-        .await
+        self.post(Endpoint::DefineTag, &path, &NO_PARAMETERS, body, read_tag_change).await
     }
 
     /// Undoes a change, or the last one.

@@ -540,7 +540,7 @@ impl<'a, E: Fn(&Path) -> bool> Planner<'a, E> {
             let below = below.map_err(|_| "it is outside the folder of its dataset")?;
             return Ok(layout.folder.join(below));
         }
-        let folder = parallel_folder(original, parent_dir(path), &layout.folder);
+        let folder = parallel_target(original, parent_dir(path), &layout.folder);
         let folder = folder.unwrap_or_else(|| layout.folder.clone());
         Ok(folder.join(path.file_name().unwrap_or_default()))
     }
@@ -567,7 +567,7 @@ fn is_of_any<'a>(
 
 /// Returns the folder that is to `target` as the folder of a sidecar is to the folder of its picture: `labels/val` for
 /// `images/val`, as `labels/train` for `images/train`. Programs that train models look for labels only there.
-fn parallel_folder(picture: &Original, sidecars: &Path, target: &Path) -> Option<PathBuf> {
+fn parallel_target(picture: &Original, sidecars: &Path, target: &Path) -> Option<PathBuf> {
     let mut pair = parent_dir(&picture.path).iter().zip(sidecars);
     let (images, labels) = pair.find(|(one, other)| one != other)?;
     let mut parts: Vec<_> = target.iter().collect();

@@ -14,7 +14,7 @@ use tessera_model::{
     Failure, FolderListing, FolderQuery, Granularity, Inspection, LocalDataset, MediaAddition,
     MediaMap, MediaSource, ModelPlan, Overview, Page, PatternLists, PictureSource, Preflight,
     Preview, RecordField, Region, RequestRecord, RescanResult, SafeText, Search, Selection,
-    SelectionItem, ShellCommand, StateKey, StateValue, TagChange, TagChangeId, TagDefinition,
+    SelectionItem, ShellCommand, StateKey, StateValue, TagChange, TagChangeId, TagDefinitionChange,
     TagEdit, TagTarget, Timestamp,
     check::{Condition, ConditionResult},
     split::SplitPlan,
@@ -248,7 +248,7 @@ pub enum Request {
     Check(DatasetId, Vec<Condition>),
     Tags(DatasetId),
     ChangeTags(DatasetId, TagTarget, TagEdit),
-    DefineTag(DatasetId, String, TagDefinition),
+    DefineTag(DatasetId, String, TagDefinitionChange),
     UndoTags(DatasetId, TagChangeId),
     RegisterAnchor {
         dataset: DatasetId,

@@ -95,8 +95,8 @@ pub use selection::{
 };
 pub use shell_command::ShellCommand;
 pub use tag::{
-    DatasetTag, DatasetTags, TagChange, TagColor, TagDefinition, TagEdit, TagTarget, UserTags,
-    tag_name,
+    DatasetTag, DatasetTags, TagChange, TagColor, TagDefinitionChange, TagEdit, TagTarget,
+    UserTags, tag_name,
 };
 pub use text::{SafeText, composed, is_same_name, search_form, table_delimiters};
 pub use vql::{Filter, Fraction, QueryText};

@@ -152,7 +152,7 @@ pub enum TagTarget {
 
 /// A change of a tag of a dataset, apart from the media items that have it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TagDefinition {
+pub enum TagDefinitionChange {
     /// Creates a tag, or changes its color.
     Create(Option<TagColor>),
     Rename(String),

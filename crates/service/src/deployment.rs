@@ -205,7 +205,7 @@ impl Deployment {
             let mut current = dataset::find(tx, id)?.unwrap_or_else(|| record.clone());
             self.apply_settings(&mut current, name);
             dataset::upsert(tx, &current)?;
-            let has_lost_uploads = add_unknown_uploads(tx, &current, &uploaded)?;
+            let has_lost_uploads = add_uploads_and_reread(tx, &current, &uploaded)?;
             let has_other_patterns = current.patterns != record.patterns;
             let outdated =
                 self.choose_language(tx, &current)? || has_lost_uploads || has_other_patterns;
@@ -226,7 +226,9 @@ impl Deployment {
     /// Returns the record of a new dataset. An archive whose name without the extension is taken, such as the export of
     /// a folder, has its whole name.
     fn new_record(&self, given: &Path, folder: &Path) -> Result<DatasetRecord, LocalError> {
-        let mut record = new_record(folder, &self.store.folder_identity(folder));
+        let name = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
+        let id = Uuid::new_v5(&Uuid::NAMESPACE_URL, &self.store.folder_identity(folder));
+        let mut record = DatasetRecord::new(DatasetId(id), &name, folder, EXTRACTOR_VERSION);
         if folder.starts_with(self.store.opened_archives_dir()) {
             let others = self.store.read(dataset::all)?;
             let is_taken = |name: &str| others.iter().any(|other| other.name == name);
@@ -464,7 +466,7 @@ fn is_up_to_date(record: &DatasetRecord) -> bool {
 
 /// Adds the uploads that the store does not know to a dataset, and makes the next indexing task read all sources.
 /// Returns whether there were such uploads.
-fn add_unknown_uploads(
+fn add_uploads_and_reread(
     tx: &Transaction,
     record: &DatasetRecord,
     uploaded: &[PathBuf],
@@ -480,7 +482,7 @@ fn add_unknown_uploads(
 fn add_lost_uploads(store: &Store, originals: &Originals) -> Result<(), StoreError> {
     for record in store.read(dataset::all)? {
         let uploaded = uploaded_folders(store, originals, record.id)?;
-        store.write(|tx| add_unknown_uploads(tx, &record, &uploaded))?;
+        store.write(|tx| add_uploads_and_reread(tx, &record, &uploaded))?;
     }
     Ok(())
 }
@@ -587,10 +589,4 @@ fn require_pictures(path: &Path, scan: &FolderScan, had_some: bool) -> Result<()
     let files: BTreeSet<_> =
         scan.files.iter().map(|found| containing_file(path, &found.path)).collect();
     Err(LocalError::NoPictures(path.to_owned(), files.len(), example.unwrap_or_default()))
-}
-
-fn new_record(folder: &Path, identity: &[u8]) -> DatasetRecord {
-    let name = folder.file_name().unwrap_or(folder.as_os_str());
-    let id = Uuid::new_v5(&Uuid::NAMESPACE_URL, identity);
-    DatasetRecord::new(DatasetId(id), &name.to_string_lossy(), folder, EXTRACTOR_VERSION)
 }

@@ -103,7 +103,7 @@ struct ReadFile {
 
 /// Makes the index and the file beside a dataset agree. Returns the problems of the file, which are safe to send to
 /// clients.
-pub(crate) fn synchronize(
+pub(crate) fn synchronize_file(
     store: &Store,
     record: &DatasetRecord,
 ) -> Result<Vec<String>, StoreError> {
@@ -573,7 +573,7 @@ impl Drop for TagWriter {
 
 impl TagFiles {
     fn synchronize(&self, record: &DatasetRecord) -> Result<Vec<String>, StoreError> {
-        let problems = synchronize(&self.store, record)?;
+        let problems = synchronize_file(&self.store, record)?;
         self.problems.lock().insert(record.id, problems.clone());
         Ok(problems)
     }
@@ -658,11 +658,11 @@ mod tests {
         fs::write(folder.path().join("x.txt"), "x").unwrap();
         let missing =
             "the tags are kept only in the index, because its folder contains none of its files";
-        assert_eq!(synchronize(&store, &record).unwrap(), [missing]);
+        assert_eq!(synchronize_file(&store, &record).unwrap(), [missing]);
         assert_eq!(unwritable_reason(&store, &record).as_deref(), Some(missing));
         assert!(!folder.path().join(TAGS_FOLDER).exists());
         fs::write(folder.path().join("a.jpg"), "a").unwrap();
-        assert_eq!(synchronize(&store, &record).unwrap(), [""; 0]);
+        assert_eq!(synchronize_file(&store, &record).unwrap(), [""; 0]);
         let written = fs::read_to_string(folder.path().join(TAGS_FOLDER).join(FILE)).unwrap();
         assert!(written.contains("night") && written.contains("day"), "{written}");
     }
@@ -704,15 +704,15 @@ mod tests {
         let record = DatasetRecord::new(DatasetId(Uuid::nil()), "demo", folder.path(), 1);
         store.write(|tx| dataset::upsert(tx, &record)).unwrap();
         store.write(|tx| tags::create(tx, record.id, ["day"])).unwrap();
-        assert_eq!(synchronize(&store, &record).unwrap(), [""; 0]);
+        assert_eq!(synchronize_file(&store, &record).unwrap(), [""; 0]);
         let recorded = store.read(|c| tagged_files::state(c, record.id)).unwrap();
         store.write(|tx| tags::create(tx, record.id, ["night"])).unwrap();
-        assert_eq!(synchronize(&store, &record).unwrap(), [""; 0]);
+        assert_eq!(synchronize_file(&store, &record).unwrap(), [""; 0]);
         // The process was ended before it recorded the second write, and the next one removes the tag.
         let (written, file) = (recorded.written, recorded.file.unwrap());
         store.write(|tx| tagged_files::mark_written(tx, record.id, written, &file)).unwrap();
         store.write(|tx| tags::delete(tx, record.id, "night")).unwrap();
-        assert_eq!(synchronize(&store, &record).unwrap(), [""; 0]);
+        assert_eq!(synchronize_file(&store, &record).unwrap(), [""; 0]);
         let defined = store.read(|c| tags::definitions(c, record.id)).unwrap();
         assert_eq!(defined.iter().map(|tag| &*tag.name).collect::<Vec<_>>(), ["day"]);
         let written = fs::read_to_string(folder.path().join(TAGS_FOLDER).join(FILE)).unwrap();
@@ -725,7 +725,7 @@ mod tests {
         let record = DatasetRecord::new(DatasetId(Uuid::nil()), "demo", folder.path(), 1);
         let tag = |store: &Store, name: &str| {
             store.write(|tx| tags::create(tx, record.id, [name])).unwrap();
-            assert_eq!(synchronize(store, &record).unwrap(), [""; 0]);
+            assert_eq!(synchronize_file(store, &record).unwrap(), [""; 0]);
         };
         let store = Store::open(&data.path().join("first")).unwrap();
         store.write(|tx| dataset::upsert(tx, &record)).unwrap();

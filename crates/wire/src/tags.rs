@@ -11,8 +11,8 @@ use crate::{
     selection,
 };
 use tessera_model::{
-    DatasetTag, DatasetTags, SafeText, TagChange, TagChangeId, TagColor, TagDefinition, TagEdit,
-    TagTarget,
+    DatasetTag, DatasetTags, SafeText, TagChange, TagChangeId, TagColor, TagDefinitionChange,
+    TagEdit, TagTarget,
     tag::{MAX_RATING, MAX_TAG_CHARS},
 };
 
@@ -131,12 +131,12 @@ pub fn write_edit(edit: &TagEdit, target: &TagTarget) -> Value {
     body
 }
 
-pub fn write_definition(name: &str, change: &TagDefinition) -> Value {
+pub fn write_definition(name: &str, change: &TagDefinitionChange) -> Value {
     match change {
-        TagDefinition::Create(None) => json!({"name": name}),
-        TagDefinition::Create(Some(color)) => json!({"name": name, "color": color.as_str()}),
-        TagDefinition::Rename(new_name) => json!({"name": name, "new_name": new_name}),
-        TagDefinition::Delete => json!({"name": name, "delete": true}),
+        TagDefinitionChange::Create(None) => json!({"name": name}),
+        TagDefinitionChange::Create(Some(color)) => json!({"name": name, "color": color.as_str()}),
+        TagDefinitionChange::Rename(new_name) => json!({"name": name, "new_name": new_name}),
+        TagDefinitionChange::Delete => json!({"name": name, "delete": true}),
     }
 }
 

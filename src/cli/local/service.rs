@@ -448,7 +448,7 @@ fn storage_settings() -> CliResult<StorageSettings> {
 mod tests {
     use std::fs::{self, File};
 
-    use tessera_model::{FileKind, TagDefinition};
+    use tessera_model::{FileKind, TagDefinitionChange};
     use tessera_testing::pictures::write_noise;
 
     use super::*;
@@ -492,7 +492,7 @@ mod tests {
         let tags = File::open(tags).unwrap();
         tessera_files::lock(&tags).unwrap();
         let (client, dataset) = (local.client().unwrap(), local.first_dataset().unwrap());
-        client.define_tag(dataset, "night", &TagDefinition::Create(None)).await.unwrap();
+        client.define_tag(dataset, "night", &TagDefinitionChange::Create(None)).await.unwrap();
         let stopping = local.stop_within(Duration::from_millis(100));
         assert!(timeout(Duration::from_secs(20), stopping).await.is_ok_and(|it| it.is_ok()));
     }

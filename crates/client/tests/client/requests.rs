@@ -5,8 +5,8 @@ use tessera_client::{AuthMethod, BaseUrl, Client, ExistingFile, QueryImageUpload
 use tessera_model::{
     ArchiveName, EntityType, ExportFormat, ExportPreview, ExportSpec, Failure, FileChanges,
     Granularity, Link, LocalDataset, MediaAddition, MediaId, MediaSource, PatternLists, Query,
-    QueryText, RescanResult, Search, SelectionItem, TagChange, TagColor, TagDefinition, TagEdit,
-    TagTarget,
+    QueryText, RescanResult, Search, SelectionItem, TagChange, TagColor, TagDefinitionChange,
+    TagEdit, TagTarget,
 };
 use tessera_testing::clients::{dataset, hosted, task, without_pauses};
 
@@ -180,7 +180,7 @@ pub(crate) async fn perform(
             client.change_tags(dataset(), &target, &edit).await.map(|it| tag_change_lines(&it))
         }
         "define_tag" => {
-            let rename = TagDefinition::Rename("dark".to_owned());
+            let rename = TagDefinitionChange::Rename("dark".to_owned());
             let change = client.define_tag(dataset(), "night", &rename).await;
             change.map(|it| tag_change_lines(&it))
         }

@@ -386,7 +386,7 @@ fn being_indexed(dataset: &Dataset) -> Result<(), String> {
 
 fn target_status_reason(app: &App, operation: Operation) -> Option<String> {
     match app.target_dataset() {
-        None => Some("open a dataset first".to_owned()),
+        None => Some(app.no_dataset_reason().to_owned()),
         Some(dataset) => status_denial(dataset, operation),
     }
 }

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use tessera_model::{
-    Basket, ClusterPart, KeptTags, MediaId, Selection, StateKey, StateValue, TagDefinition,
+    Basket, ClusterPart, KeptTags, MediaId, Selection, StateKey, StateValue, TagDefinitionChange,
     tag::{PICKED, REJECTED, opposite},
     text::count_with_noun,
 };
@@ -137,19 +137,19 @@ pub(in crate::app) fn tag(app: &mut App, name: Option<SafeText>) {
 }
 
 /// Creates, renames or deletes a tag. Tags on this machine have no colors.
-pub(in crate::app) fn define_tag(app: &mut App, name: &str, definition: &TagDefinition) {
+pub(in crate::app) fn define_tag(app: &mut App, name: &str, definition: &TagDefinitionChange) {
     let Some(dataset) = app.dataset().map(|dataset| dataset.id) else { return };
     let Some(mut tags) = app.tagging.kept.get(dataset).cloned() else { return };
     let name = SafeText::name(name);
     let text = match definition {
-        TagDefinition::Create(_) => {
+        TagDefinitionChange::Create(_) => {
             if tags.contains_key(&name) {
                 return app.outbox.notify(Level::Warning, format!("the tag {name} already exists"));
             }
             tags.insert(name.clone(), Selection::default());
             format!("the tag {name} exists on this machine")
         }
-        TagDefinition::Rename(to) => {
+        TagDefinitionChange::Rename(to) => {
             let Some((position, _, renamed)) = tags.shift_remove_full(&name) else { return };
             let to = SafeText::name(to);
             if !tags.contains_key(&to) {
@@ -158,7 +158,7 @@ pub(in crate::app) fn define_tag(app: &mut App, name: &str, definition: &TagDefi
             give(&mut tags, &to, &renamed, true);
             format!("renamed the tag {name} to {to}; u undoes this")
         }
-        TagDefinition::Delete => {
+        TagDefinitionChange::Delete => {
             tags.shift_remove(&name);
             format!("deleted the tag {name}; u undoes this")
         }

@@ -8,7 +8,7 @@ use std::{
 
 use tessera_model::{
     ClusterId, DatasetTag, DatasetTags, FailureKind, MediaId, Tag, TagChange, TagChangeId,
-    TagDefinition, TagEdit, TagId, TagTarget, UserTags,
+    TagDefinitionChange, TagEdit, TagId, TagTarget, UserTags,
     tag::{PICKED, REJECTED},
     text::grouped_with_noun,
 };
@@ -142,7 +142,7 @@ impl PendingChange {
         &self,
         before: Option<(TaggedItem, UserTags)>,
     ) -> Option<(TaggedItem, UserTags)> {
-        if let Request::DefineTag(_, _, TagDefinition::Create(_)) = self.request {
+        if let Request::DefineTag(_, _, TagDefinitionChange::Create(_)) = self.request {
             return before;
         }
         let item = self.item.clone().filter(|item| item.media.is_none())?;
@@ -284,7 +284,7 @@ fn tag_target(app: &App, name: Option<&str>) -> (Option<TagTarget>, Option<Tagge
 }
 
 /// Creates, recolors, renames or deletes a tag.
-pub(in crate::app) fn define_tag(app: &mut App, name: &str, definition: TagDefinition) {
+pub(in crate::app) fn define_tag(app: &mut App, name: &str, definition: TagDefinitionChange) {
     if kept_tags::are_kept(app) {
         return kept_tags::define_tag(app, name, &definition);
     }
@@ -298,15 +298,15 @@ pub(in crate::app) fn define_tag(app: &mut App, name: &str, definition: TagDefin
 }
 
 /// Changes the tags that are shown, and have keys, until they are loaded again.
-fn apply_definition(tags: &mut Vec<DatasetTag>, name: &str, definition: &TagDefinition) {
+fn apply_definition(tags: &mut Vec<DatasetTag>, name: &str, definition: &TagDefinitionChange) {
     let Some(position) = tags.iter().position(|tag| tag.name.received() == name) else { return };
     match definition {
-        TagDefinition::Create(color) => tags[position].color = color.or(tags[position].color),
-        TagDefinition::Rename(to) if tags.iter().all(|tag| tag.name.received() != to) => {
+        TagDefinitionChange::Create(color) => tags[position].color = color.or(tags[position].color),
+        TagDefinitionChange::Rename(to) if tags.iter().all(|tag| tag.name.received() != to) => {
             tags[position].name = SafeText::name(to);
         }
-        TagDefinition::Rename(to) if to == name => {}
-        TagDefinition::Rename(_) | TagDefinition::Delete => _ = tags.remove(position),
+        TagDefinitionChange::Rename(to) if to == name => {}
+        TagDefinitionChange::Rename(_) | TagDefinitionChange::Delete => _ = tags.remove(position),
     }
 }
 
@@ -366,10 +366,10 @@ fn show_change(app: &mut App, change: &PendingChange, made: &TagChange) {
         },
         Request::DefineTag(_, name, definition) => {
             let done = match definition {
-                TagDefinition::Create(None) => format!("created the tag {name}"),
-                TagDefinition::Create(Some(color)) => format!("the tag {name} is {color}"),
-                TagDefinition::Rename(to) => format!("renamed the tag {name} to {to}{kept}"),
-                TagDefinition::Delete => format!("deleted the tag {name} of {media}{kept}"),
+                TagDefinitionChange::Create(None) => format!("created the tag {name}"),
+                TagDefinitionChange::Create(Some(color)) => format!("the tag {name} is {color}"),
+                TagDefinitionChange::Rename(to) => format!("renamed the tag {name} to {to}{kept}"),
+                TagDefinitionChange::Delete => format!("deleted the tag {name} of {media}{kept}"),
             };
             format!("{done}; u undoes this")
         }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::prelude::*;
 use super::{explore::parse_optional_search, export::read_json, openapi::JsonErrors};
 use crate::usecase::TagTarget;
-use tessera_model::{TagChangeId, TagColor, TagDefinition, TagEdit, tag::tag_name};
+use tessera_model::{TagChangeId, TagColor, TagDefinitionChange, TagEdit, tag::tag_name};
 use tessera_wire::tags::{TagChangeBody, TagDefinitionBody, TagEditBody, TagListBody, UndoBody};
 
 const BODY: &str = "body";
@@ -95,9 +95,11 @@ pub(crate) async fn define_tag(
     let invalid = |reason: String| Problem::invalid_body("color", &capitalized(&reason));
     let color = color.map(|color| color.parse::<TagColor>()).transpose().map_err(invalid)?;
     let edit = match (new_name, delete) {
-        (None, false) => TagDefinition::Create(color),
-        (Some(new_name), false) if color.is_none() => TagDefinition::Rename(name_of(&new_name)?),
-        (None, true) if color.is_none() => TagDefinition::Delete,
+        (None, false) => TagDefinitionChange::Create(color),
+        (Some(new_name), false) if color.is_none() => {
+            TagDefinitionChange::Rename(name_of(&new_name)?)
+        }
+        (None, true) if color.is_none() => TagDefinitionChange::Delete,
         _ => {
             let reason = "Give only one of color, new_name and delete";
             return Err(Problem::invalid_body(BODY, reason));

@@ -296,7 +296,7 @@ impl Deployment {
     ) -> Result<Vec<(MediaId, PathBuf)>, LocalError> {
         let among = among.map(|items| self.rows_of_items(dataset, items));
         let among = among.transpose().map_err(unlistable)?;
-        self.diverse_rows(dataset, among.map(|(rows, _)| rows), count)
+        self.choose_diverse(dataset, among.map(|(rows, _)| rows), count)
     }
 
     /// Chooses like [`Self::diverse_media`] among the images and frames that a search finds.
@@ -306,7 +306,7 @@ impl Deployment {
         count: usize,
     ) -> Result<Vec<(MediaId, PathBuf)>, LocalError> {
         let found = self.rows_of_search(search.dataset, &search.into()).map_err(unlistable)?;
-        self.diverse_rows(search.dataset, found, count)
+        self.choose_diverse(search.dataset, found, count)
     }
 
     /// Returns the identifiers and paths of the images and frames that a search finds and a selection does not contain.
@@ -320,7 +320,7 @@ impl Deployment {
         self.named_media(search.dataset, rows.into_iter())
     }
 
-    fn diverse_rows(
+    fn choose_diverse(
         &self,
         dataset: DatasetId,
         among: Option<Vec<i64>>,

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{Deployment, LocalError};
 use tessera_model::{
-    DatasetId, EntityType, Operation, SafeText, TagChangeId, TagDefinition, TagEdit,
+    DatasetId, EntityType, Operation, SafeText, TagChangeId, TagDefinitionChange, TagEdit,
 };
 use tessera_store::{
     QueryError, Transaction, captions,
@@ -84,16 +84,16 @@ impl Deployment {
         &self,
         id: DatasetId,
         name: &str,
-        edit: &TagDefinition,
+        edit: &TagDefinitionChange,
     ) -> Result<TagChangeBody, ServiceError> {
         let unknown = || Err(ServiceError::NotFound("Tag not found".to_owned()));
         self.write_tags(id, |tx| match edit {
-            TagDefinition::Create(color) => tags::define(tx, id, name, *color).map(Ok),
-            TagDefinition::Rename(to) if to == name => Ok(Ok(AppliedChange::default())),
-            TagDefinition::Rename(to) => {
+            TagDefinitionChange::Create(color) => tags::define(tx, id, name, *color).map(Ok),
+            TagDefinitionChange::Rename(to) if to == name => Ok(Ok(AppliedChange::default())),
+            TagDefinitionChange::Rename(to) => {
                 tags::rename(tx, id, name, to).map(|made| made.map_or_else(unknown, Ok))
             }
-            TagDefinition::Delete => {
+            TagDefinitionChange::Delete => {
                 tags::delete(tx, id, name).map(|made| made.map_or_else(unknown, Ok))
             }
         })

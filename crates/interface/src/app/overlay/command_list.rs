@@ -2,7 +2,7 @@
 //! what a command does when it is picked.
 
 use tessera_config::text_enum;
-use tessera_model::TagDefinition;
+use tessera_model::TagDefinitionChange;
 use tessera_picture::Protocol;
 
 use crate::app::overlay::prelude::*;
@@ -100,7 +100,7 @@ impl CommandList {
                 Command::RenameTag(name.clone())
             }
             (Command::ChooseTagColor(name) | Command::RenameTag(name), Key::Delete) => {
-                Command::DefineTag(name.clone(), TagDefinition::Delete)
+                Command::DefineTag(name.clone(), TagDefinitionChange::Delete)
             }
             _ => return None,
         })

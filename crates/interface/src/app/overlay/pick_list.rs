@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use ratatui::layout::Margin;
 use tessera_config::{Destination, ThemeChoice, TileSize};
 use tessera_model::{
-    FileOrder, HistoryEntry, TagDefinition, search_form, set_algebra::SetOperator,
+    FileOrder, HistoryEntry, TagDefinitionChange, search_form, set_algebra::SetOperator,
 };
 
 use crate::app::overlay::prelude::*;
@@ -28,7 +28,7 @@ pub enum Command {
     /// Asks for the color of a tag.
     ChooseTagColor(SafeText),
     CombineTabs(Combination),
-    DefineTag(SafeText, TagDefinition),
+    DefineTag(SafeText, TagDefinitionChange),
     DeleteView(SafeText),
     OpenDataset(DatasetId),
     OpenDeployment(Destination),

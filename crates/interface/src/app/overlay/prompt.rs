@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use tessera_curation::duplicates::DuplicateGroup;
-use tessera_model::{Selection, TagDefinition, tag::tag_name};
+use tessera_model::{Selection, TagDefinitionChange, tag::tag_name};
 
 use crate::app::overlay::prelude::*;
 use crate::{
@@ -189,10 +189,10 @@ impl TextPrompt {
                 file_actions::plan_duplicates(app, groups.clone(), action);
             }
             PromptPurpose::NewTag => {
-                tagging::define_tag(app, &self.tag_name()?, TagDefinition::Create(None));
+                tagging::define_tag(app, &self.tag_name()?, TagDefinitionChange::Create(None));
             }
             PromptPurpose::RenameTag(from) => {
-                let to = TagDefinition::Rename(self.tag_name()?);
+                let to = TagDefinitionChange::Rename(self.tag_name()?);
                 tag_list::define_listed_tag(app, from, to);
             }
             PromptPurpose::SelectDiverse => self.diverse_media(app)?,

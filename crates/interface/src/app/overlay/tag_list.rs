@@ -2,7 +2,7 @@
 //! key tags a selection that is not on the screen.
 
 use tessera_model::{
-    DatasetTag, Selection, TagColor, TagDefinition,
+    DatasetTag, Selection, TagColor, TagDefinitionChange,
     tag::{PICKED, REJECTED},
     text::{count_with_noun, grouped_with_noun},
 };
@@ -99,7 +99,11 @@ fn keys_first(mut items: Vec<PickItem>) -> Vec<PickItem> {
 }
 
 /// Changes a tag of the list, and opens the list again at the same row for the next change.
-pub(in crate::app) fn define_listed_tag(app: &mut App, name: &SafeText, definition: TagDefinition) {
+pub(in crate::app) fn define_listed_tag(
+    app: &mut App,
+    name: &SafeText,
+    definition: TagDefinitionChange,
+) {
     let row = tag_rows(app).iter().position(|row| row.label == *name);
     tagging::define_tag(app, name.received(), definition);
     open_tag_list(app);
@@ -110,7 +114,7 @@ pub(in crate::app) fn define_listed_tag(app: &mut App, name: &SafeText, definiti
 
 pub(in crate::app) fn open_tag_colors(app: &mut App, name: &SafeText) {
     let color = |color: TagColor| {
-        let define = TagDefinition::Create(Some(color));
+        let define = TagDefinitionChange::Create(Some(color));
         PickItem::new(Command::DefineTag(name.clone(), define), color.as_str())
     };
     let items = TagColor::ALL.map(color).into();
