@@ -17,14 +17,13 @@ pub mod media_rows;
 pub mod missing_media;
 pub mod models;
 mod profiles;
+mod secrets;
 pub mod split;
 
 pub use cluster_members::{MemberReader, WantedMembers};
 pub use import_key_pair::{IssueError, IssuedKeyPair, KeyPairOwner, SaveError, issue_key_pair};
-pub use profiles::{
-    NewProfile, SecretSource, check_value, create_profile, find_secret, open_secrets,
-    preferred_place, require_source, secret_location,
-};
+pub use profiles::{NewProfile, check_value, create_profile, require_source};
+pub use secrets::{SecretSource, find_secret, open_secrets, preferred_place, secret_location};
 
 /// Runs blocking work on a blocking thread. A panic becomes an internal error. The work is boxed, because the compiler
 /// would otherwise generate the tasks of the runtime once for every caller.

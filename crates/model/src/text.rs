@@ -5,35 +5,19 @@
 
 mod numbers;
 mod safe_text;
+mod table_text;
 
-use std::{borrow::Cow, cmp::Reverse};
+use std::borrow::Cow;
 
 pub use numbers::{
     count_with_noun, first_names, format_age, format_bytes, format_day, format_duration,
     format_wait, group_digits, grouped_with_noun,
 };
 pub use safe_text::{SafeText, is_invisible};
+pub use table_text::{needs_apostrophe, table_delimiters, with_apostrophe, without_apostrophe};
 use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
-
-/// Whether a cell of a table needs an apostrophe in front of it, because a spreadsheet would calculate it. A name from
-/// outside could be a formula that sends data elsewhere. A cell that looks like one with its apostrophe needs another
-/// one, so that readers can remove exactly one.
-pub fn needs_apostrophe(cell: &str) -> bool {
-    let text = cell.trim_start_matches('\'');
-    text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err()
-}
-
-/// Returns a cell of a table, with an apostrophe if it needs one.
-pub fn with_apostrophe(cell: &str) -> Cow<'_, str> {
-    if needs_apostrophe(cell) { format!("'{cell}").into() } else { cell.into() }
-}
-
-/// Returns a cell without the apostrophe that [`with_apostrophe`] has added.
-pub fn without_apostrophe(cell: &str) -> &str {
-    cell.strip_prefix('\'').filter(|text| needs_apostrophe(text)).unwrap_or(cell)
-}
 
 pub fn capitalize(text: &str) -> String {
     let mut letters = text.chars();
@@ -160,19 +144,6 @@ pub fn search_form(text: &str) -> String {
         Cow::Borrowed(_) => lower,
         Cow::Owned(composed) => composed,
     }
-}
-
-/// Returns the characters that may separate the columns of a table, the most likely one first: the one that the first
-/// line states (`sep=;`), or else those that the first line has most often.
-pub fn table_delimiters(table: &str) -> Vec<u8> {
-    if let Some(stated) = table.strip_prefix("sep=").and_then(|rest| rest.bytes().next()) {
-        return vec![stated];
-    }
-    let header = table.lines().next().unwrap_or_default();
-    let mut delimiters = b",;\t|".to_vec();
-    let count = |delimiter: &u8| header.bytes().filter(|byte| byte == delimiter).count();
-    delimiters.sort_by_key(|delimiter| Reverse(count(delimiter)));
-    delimiters
 }
 
 #[cfg(test)]
