@@ -318,11 +318,15 @@ impl DuplicateReview {
     }
 
     fn key_at_end(&mut self, chord: Chord, app: &mut App) -> KeyResult {
-        match chord.key {
-            Key::Char('t' | 'm' | 's' | 'e') if self.found.going().next().is_none() => {
-                "no file goes, so there is nothing to do".clone_into(&mut self.message);
+        let of_key = |(key, ..): &&(char, _, _)| chord.key == Key::Char(*key);
+        if let Some((_, action, _)) = END_ACTIONS.iter().find(of_key) {
+            if self.found.going().next().is_some() {
+                return self.act(*action, app);
             }
-            Key::Char(key @ ('t' | 'm' | 's' | 'e')) => return self.act(key, app),
+            "no file goes, so there is nothing to do".clone_into(&mut self.message);
+            return KeyResult::Stay;
+        }
+        match chord.key {
             Key::Esc | Key::Char('q') => self.stage = ReviewStage::List,
             Key::Char('u') => self.undo(),
             key => {
@@ -333,24 +337,24 @@ impl DuplicateReview {
         KeyResult::Stay
     }
 
-    /// Performs what a key of [`END_ACTIONS`] means for the files that go. The trash and the move need no selection, so
-    /// that the user keeps the former selection if they are cancelled. The review stays below their dialogs.
-    fn act(&self, key: char, app: &mut App) -> KeyResult {
-        match key {
-            't' => {
+    /// Performs an action on the files that go. The trash and the move need no selection, so that the user keeps the
+    /// former selection if they are cancelled. The review stays below their dialogs.
+    fn act(&self, action: EndAction, app: &mut App) -> KeyResult {
+        match action {
+            EndAction::Trash => {
                 file_actions::plan_duplicates(app, self.found.decided(), FileAction::Trash);
                 return KeyResult::Stay;
             }
-            'm' => {
+            EndAction::Move => {
                 let purpose = PromptPurpose::MoveDuplicates(self.found.decided());
                 let prompt = TextPrompt::new(purpose, "");
                 app.overlays.open(TextPrompt { form: Some(Box::new(self.clone())), ..prompt });
             }
-            'e' => {
+            EndAction::ExportRest => {
                 self.select_going(app);
                 ExportForm::open_for_basket(app, ExportPart::RestOfDataset);
             }
-            _ => {
+            EndAction::Select => {
                 self.select_going(app);
                 app.panes.focus = Pane::Basket;
             }
@@ -695,7 +699,7 @@ impl DuplicateReview {
             vec![Line::styled(format!(" {kept}, {going}: {freed} are freed."), theme.text)];
         lines.extend(self.rule_lines().into_iter().map(|text| Line::styled(text, theme.attention)));
         lines.push(Line::default());
-        lines.extend(END_ACTIONS.map(|(key, text)| {
+        lines.extend(END_ACTIONS.map(|(key, _, text)| {
             Line::from(vec![
                 Span::styled(format!("   {key}  "), theme.key),
                 Span::styled(text, theme.text),
@@ -722,12 +726,21 @@ impl DuplicateReview {
     }
 }
 
-/// The keys of the end, with what they do.
-const END_ACTIONS: [(&str, &str); 4] = [
-    ("t", "put the files that go into the trash"),
-    ("m", "move the files that go to a folder"),
-    ("s", "list the files that go, as the selection"),
-    ("e", "export the rest: every image of the dataset that does not go"),
+/// What can be done with the files that go, at the end of the review.
+#[derive(Clone, Copy)]
+enum EndAction {
+    Trash,
+    Move,
+    Select,
+    ExportRest,
+}
+
+/// The actions at the end, with their keys.
+const END_ACTIONS: [(char, EndAction, &str); 4] = [
+    ('t', EndAction::Trash, "put the files that go into the trash"),
+    ('m', EndAction::Move, "move the files that go to a folder"),
+    ('s', EndAction::Select, "list the files that go, as the selection"),
+    ('e', EndAction::ExportRest, "export the rest: every image of the dataset that does not go"),
 ];
 
 const NOTES: [&str; 3] = [
