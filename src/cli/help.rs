@@ -5,7 +5,7 @@ use std::{env, error::Error, ffi::OsString, io, path::Path, sync::LazyLock};
 
 use super::{CliError, Exit, values::similar_folder};
 use clap::{
-    Command,
+    Command as CommandDefinition,
     error::{ContextKind, ContextValue, ErrorKind},
 };
 use rustix::termios::tcgetwinsize;
@@ -36,7 +36,10 @@ pub(super) fn footer() -> String {
 
 /// Whether a message of the parser is the short help of the whole program. Only a help needs the definition, which takes
 /// as long as the rest of a start.
-pub(super) fn is_short_help(error: &clap::Error, definition: impl FnOnce() -> Command) -> bool {
+pub(super) fn is_short_help(
+    error: &clap::Error,
+    definition: impl FnOnce() -> CommandDefinition,
+) -> bool {
     error.kind() == ErrorKind::DisplayHelp
         && error.render().to_string() == definition().render_help().to_string()
 }
@@ -45,7 +48,7 @@ pub(super) fn is_short_help(error: &clap::Error, definition: impl FnOnce() -> Co
 pub(super) fn topic(
     error: &clap::Error,
     arguments: &[OsString],
-    definition: impl FnOnce() -> Command,
+    definition: impl FnOnce() -> CommandDefinition,
 ) -> Option<PrintableText> {
     let is_topic = error.kind() == ErrorKind::InvalidSubcommand
         && arguments.windows(2).any(|words| words[0] == "help" && words[1] == "options");
@@ -54,7 +57,8 @@ pub(super) fn topic(
         let definition = definition();
         let options =
             definition.get_arguments().map(|option| option.clone().hide_short_help(false));
-        let without_commands = Command::new("tessera").disable_help_flag(true).args(options);
+        let without_commands =
+            CommandDefinition::new("tessera").disable_help_flag(true).args(options);
         let mut help = without_commands.help_template("{options}\n").term_width(width());
         PrintableText::line(help.render_help().to_string().trim_end())
     })
@@ -102,7 +106,7 @@ pub(super) fn not_text(error: &clap::Error, arguments: &[OsString]) -> Option<Cl
 pub(super) fn unknown_word(
     error: &clap::Error,
     arguments: &[OsString],
-    definition: &Command,
+    definition: &CommandDefinition,
 ) -> Option<CliError> {
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
         return None;
@@ -140,9 +144,9 @@ pub(super) fn unknown_word(
 }
 
 /// Returns the first group that has a command of this name: `dataset` for `split`.
-fn group_of<'d>(word: &str, definition: &'d Command) -> Option<&'d str> {
+fn group_of<'d>(word: &str, definition: &'d CommandDefinition) -> Option<&'d str> {
     let mut groups = definition.get_subcommands().filter(|group| !group.is_hide_set());
-    groups.find(|group| group.find_subcommand(word).is_some()).map(Command::get_name)
+    groups.find(|group| group.find_subcommand(word).is_some()).map(CommandDefinition::get_name)
 }
 
 /// Whether a word is the beginning of a command, or a command with a mistake in every third letter at most.
@@ -193,7 +197,11 @@ const OPTIONS_HINT: &str = "`tessera help options` explains the options of every
 
 /// Adds the examples to the help of all commands below this one. `path` are the words of this command after `tessera`,
 /// and `width` is that of the help in columns.
-pub(super) fn with_examples(command: Command, path: &str, width: usize) -> Command {
+pub(super) fn with_examples(
+    command: CommandDefinition,
+    path: &str,
+    width: usize,
+) -> CommandDefinition {
     let command = if path.is_empty() {
         command
     } else {
@@ -276,7 +284,10 @@ mod tests {
     }
 
     /// Returns the commands below a command with their words after `tessera`.
-    fn commands<'c>(command: &'c Command, path: &str) -> Vec<(String, &'c Command)> {
+    fn commands<'c>(
+        command: &'c CommandDefinition,
+        path: &str,
+    ) -> Vec<(String, &'c CommandDefinition)> {
         let below = command.get_subcommands().filter(|below| below.get_name() != "help");
         let with_own = below.flat_map(|below| {
             let path = format!("{path} {}", below.get_name()).trim_start().to_owned();
@@ -286,7 +297,7 @@ mod tests {
         with_own.collect()
     }
 
-    fn built(width: usize) -> Command {
+    fn built(width: usize) -> CommandDefinition {
         let mut definition = crate::cli::command_line::definition_in(width);
         definition.build();
         definition
