@@ -120,36 +120,34 @@ pub struct App {
     session: SessionState,
 }
 
-/// Gives code outside of the core a function for each of these parts that reads it.
+/// Defines a function for each of these parts, by which code outside of the core reads it.
 macro_rules! readable_parts {
     ($($part:ident: $type:ty),*) => {
-        impl App {
-            $(pub fn $part(&self) -> &$type {
-                &self.$part
-            })*
-        }
+        $(pub fn $part(&self) -> &$type {
+            &self.$part
+        })*
     };
 }
 
-readable_parts! {
-    setup: Setup,
-    outbox: Outbox,
-    screen: Screen,
-    panes: Panes,
-    service_data: ServiceData,
-    log: RequestLog,
-    login: LoginState,
-    overlays: Overlays,
-    datasets: Datasets,
-    results: Results,
-    query: QueryBuilder,
-    jobs: Jobs,
-    baskets: Baskets,
-    tagging: Tagging
-}
-
-/// Access to the rest of the state for code that draws or reads it.
+/// Access to the state for code that draws or reads it.
 impl App {
+    readable_parts! {
+        setup: Setup,
+        outbox: Outbox,
+        screen: Screen,
+        panes: Panes,
+        service_data: ServiceData,
+        log: RequestLog,
+        login: LoginState,
+        overlays: Overlays,
+        datasets: Datasets,
+        results: Results,
+        query: QueryBuilder,
+        jobs: Jobs,
+        baskets: Baskets,
+        tagging: Tagging
+    }
+
     /// Returns whether the service is a local one. It is part of this program, or it is at an address, such as that of
     /// `tessera serve`. Only a local service tags media, manages datasets and cancels exports, and it has more filters.
     pub fn has_local_service(&self) -> bool {
