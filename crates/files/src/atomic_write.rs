@@ -253,19 +253,21 @@ mod tests {
     #[test]
     fn a_pipe_takes_results_and_is_never_replaced() {
         let folder = tempfile::tempdir().unwrap();
-        let (pipe, link) = (folder.path().join("pipe"), folder.path().join("link"));
-        rustix::fs::mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
-        symlink(&pipe, &link).unwrap();
-        for path in [&pipe, &link] {
-            let reader = thread::spawn({
-                let pipe = pipe.clone();
-                move || fs::read_to_string(pipe).unwrap()
-            });
-            write_result_file(path, "new").unwrap();
+        let link = folder.path().join("link");
+        // Each pipe has one reader. A program that another test starts may still hold the reader of an earlier pipe for
+        // a moment, and would take what is written there.
+        for is_link in [false, true] {
+            let pipe = folder.path().join(format!("pipe {is_link}"));
+            rustix::fs::mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+            symlink(&pipe, &link).unwrap();
+            let path = if is_link { link.clone() } else { pipe.clone() };
+            let reader = thread::spawn(move || fs::read_to_string(pipe).unwrap());
+            write_result_file(&path, "new").unwrap();
             assert_eq!(reader.join().unwrap(), "new");
-            let refused = write_user_file(path, "new").unwrap_err().to_string();
+            let refused = write_user_file(&path, "new").unwrap_err().to_string();
             assert_eq!(refused, "not a regular file, so it is not replaced");
-            assert!(fs::metadata(path).unwrap().file_type().is_fifo());
+            assert!(fs::metadata(&path).unwrap().file_type().is_fifo());
+            fs::remove_file(&link).unwrap();
         }
     }
 
