@@ -2,6 +2,8 @@
 
 use std::env;
 
+use tessera_config::text_enum;
+
 use crate::cli::prelude::*;
 
 /// The result of a check of `tessera doctor`.
@@ -14,22 +16,15 @@ pub struct DoctorResult {
     pub exit: Option<Exit>,
 }
 
-/// How a check of `tessera doctor` ended.
-#[derive(Clone, Copy, Debug)]
-enum CheckState {
-    Ok,
-    Warning,
-    Error,
-}
-
-impl CheckState {
-    /// Returns the name as it is printed and as it is in the document.
-    fn name(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Warning => "warning",
-            Self::Error => "error",
-        }
+text_enum! {
+    /// How a check of `tessera doctor` ended.
+    pub enum CheckState:
+        /// Returns the name as it is printed and as it is in the document.
+        name
+    {
+        Ok = "ok",
+        Warning = "warning",
+        Error = "error",
     }
 }
 

@@ -650,11 +650,11 @@ fn a_filter_of_the_datasets_is_named_with_the_number_of_matches() {
         harness.press("enter");
         let shown = screen_in(&harness, ThemeName::Plain);
         assert!(shown.contains("0 of 6") && shown.contains("Esc clears “set-3x”"), "{shown}");
-        harness.press("i");
-        assert_eq!(
-            harness.notice(),
-            "no dataset matches the filter of the datasets; Esc clears it there"
-        );
+        for key in ["i", "R"] {
+            harness.press(key);
+            let reason = "no dataset matches the filter of the datasets; Esc clears it there";
+            assert_eq!(harness.notice(), reason, "{key}");
+        }
         harness.press("esc esc");
         let shown = screen_in(&harness, ThemeName::Plain);
         assert!(!shown.contains(" of 6") && shown.contains("set-1"), "{shown}");

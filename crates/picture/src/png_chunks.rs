@@ -14,7 +14,8 @@ const FRAME_LENGTH: usize = 12;
 /// The last chunk: its length, its kind, and its checksum.
 const END: [u8; FRAME_LENGTH] = [0, 0, 0, 0, b'I', b'E', b'N', b'D', 0xAE, 0x42, 0x60, 0x82];
 const PIXELS: [u8; 4] = *b"IDAT";
-/// The transparent color, and the color profile. The names of chunks that a decoder may ignore start with a small letter.
+/// The transparent color, and the color profile. The name of a chunk that a decoder may ignore starts with a lowercase
+/// letter.
 const PARTS_OF_PIXELS: [[u8; 4]; 2] = [*b"tRNS", *b"iCCP"];
 
 /// The size above which a text is ignored.

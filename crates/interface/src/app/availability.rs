@@ -370,7 +370,7 @@ fn managed_dataset(app: &App) -> Result<&Dataset, String> {
     if !app.has_local_service() {
         return Err("only datasets of local folders are managed here; open a folder".to_owned());
     }
-    app.target_dataset().ok_or_else(|| app.no_dataset_reason().to_owned())
+    app.target_dataset().ok_or_else(|| app.no_target_reason().to_owned())
 }
 
 fn at_rest(dataset: &Dataset) -> Result<(), String> {
@@ -386,7 +386,7 @@ fn being_indexed(dataset: &Dataset) -> Result<(), String> {
 
 fn target_status_reason(app: &App, operation: Operation) -> Option<String> {
     match app.target_dataset() {
-        None => Some(app.no_dataset_reason().to_owned()),
+        None => Some(app.no_target_reason().to_owned()),
         Some(dataset) => status_denial(dataset, operation),
     }
 }

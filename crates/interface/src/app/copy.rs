@@ -146,7 +146,7 @@ enum Subject<'a> {
 fn subject(app: &App) -> Result<Subject<'_>, &'static str> {
     match app.panes.focus {
         Pane::Datasets | Pane::Query | Pane::Basket => {
-            app.target_dataset().map(Subject::Dataset).ok_or_else(|| app.no_dataset_reason())
+            app.target_dataset().map(Subject::Dataset).ok_or_else(|| app.no_target_reason())
         }
         Pane::Results => {
             app.results.cluster().map(Subject::Cluster).ok_or("no cluster is selected")
@@ -243,7 +243,7 @@ fn equivalent_read(app: &App) -> Result<CopyableRead, &'static str> {
 }
 
 fn profiler_command(app: &App) -> Result<ShellCommand, &'static str> {
-    let dataset = app.target_dataset().ok_or_else(|| app.no_dataset_reason())?;
+    let dataset = app.target_dataset().ok_or_else(|| app.no_target_reason())?;
     if app.setup.deployment != DeploymentKind::Onprem {
         return Err("run_profiler.sh is only available for on-premises deployments");
     }

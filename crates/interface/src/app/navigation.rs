@@ -285,6 +285,14 @@ impl App {
         }
     }
 
+    /// Says why a change has no dataset to apply to.
+    pub(in crate::app) fn no_target_reason(&self) -> &'static str {
+        match self.panes.focus {
+            Pane::Datasets => self.no_dataset_reason(),
+            _ => "open a dataset first",
+        }
+    }
+
     /// Says why no dataset is selected.
     pub(in crate::app) fn no_dataset_reason(&self) -> &'static str {
         if self.selected_dataset().is_none() && !self.service_data.dataset_list().is_empty() {

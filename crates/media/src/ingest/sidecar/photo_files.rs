@@ -29,13 +29,13 @@ pub(crate) fn read_xmp(reader: &mut SidecarReader<'_>) {
         let text = reader.read_text(sidecar, MAX_PER_IMAGE_SIDECAR_BYTES);
         match text.map(|text| embedded_text::read_xmp_file(&text)) {
             Some(Ok(XmpFile { text: EmbeddedText { caption, labels }, described_extension })) => {
-                let whole_name = sidecar.with_extension("");
-                let is_described = |picture: &Path| {
-                    let extension = picture.extension().unwrap_or_default();
-                    let is_of = |described: &String| extension.eq_ignore_ascii_case(described);
-                    picture == whole_name || described_extension.as_ref().is_none_or(is_of)
-                };
-                pictures.retain(|picture| is_described(picture) && described.insert(*picture));
+                if let Some(extension) = described_extension {
+                    pictures.retain(|picture| is_described(picture, sidecar, &extension));
+                    if pictures.is_empty() {
+                        reader.report_problem(sidecar, other_file(&extension));
+                    }
+                }
+                pictures.retain(|picture| described.insert(*picture));
                 let description = MediaDescription { caption, labels, ..Default::default() };
                 for media in pictures {
                     reader.add_description(media, sidecar, description.clone());
@@ -45,6 +45,19 @@ pub(crate) fn read_xmp(reader: &mut SidecarReader<'_>) {
             None => {}
         }
     }
+}
+
+/// Whether an XMP file that states an extension describes a picture beside it. If the XMP file has the whole name of the
+/// picture, the extension may be that of the original from which the picture was made.
+fn is_described(picture: &Path, sidecar: &Path, extension: &str) -> bool {
+    picture == sidecar.with_extension("")
+        || picture.extension().is_some_and(|own| own.eq_ignore_ascii_case(extension))
+}
+
+fn other_file(extension: &str) -> String {
+    format!(
+        "it describes a {extension} file, which is not beside it; to use it for another file, name it like `a.jpg.xmp`"
+    )
 }
 
 /// What Google Photos knows about a picture.

@@ -220,6 +220,9 @@ fn an_xmp_file_describes_only_the_file_whose_extension_it_states() {
     folder.write("c.jpg.xmp", stating("CR2"));
     let described = |name| describe(name, "a truck", "truck rating:4", "", "");
     assert_eq!(folder.descriptions(), [described("a.jpg"), described("c.jpg")]);
+    let why = "it describes a CR2 file, which is not beside it; to use it for another file, name it like `a.jpg.xmp`";
+    assert_eq!(folder.problem_of("b.xmp"), why);
+    assert_eq!(folder.read_sidecars().problems.len(), 1);
 }
 
 #[test]
